@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +71,7 @@ def parse_job(text: str, folder: Path, *, target: str | None = None, name: str =
     """
     # The domain takes longer to load than most commands to run.
     from cli.application_files import with_files
-    from cli.machine_files import read_description, with_network
+    from cli.machine_files import read_description
     from searchspace.job import load_new_job
 
     document = read_description(text, name, of="job")
@@ -83,7 +82,7 @@ def parse_job(text: str, folder: Path, *, target: str | None = None, name: str =
                 {**search, "target": target} if isinstance(search, dict) else search
             )
         if "machine" in document:
-            document["machine"] = _in_machine(with_network, document["machine"], folder)
+            document["machine"] = _machine(document["machine"], folder)
         # Several applications may stand in the job file itself.
         document = with_files(document, folder)
         if "application" in document:
@@ -91,9 +90,13 @@ def parse_job(text: str, folder: Path, *, target: str | None = None, name: str =
     return load_new_job(document)
 
 
-def _in_machine(function: Callable[[Any, Path], Any], machine: Any, folder: Path) -> Any:
+def _machine(machine: Any, folder: Path) -> Any:
+    """The machine with what its files tell."""
+    from cli.machine_files import with_network
+    from searchspace.job import NEW_NETWORK
+
     try:
-        return function(machine, folder)
+        return with_network(machine, folder, model=NEW_NETWORK)
     except InvalidInput as error:
         raise InvalidInput(error.message, field=f"machine.{error.field}") from None
 

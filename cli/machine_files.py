@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["read_description", "with_network"]
 
 _HWLOC = "hwloc"
+_FLUID = "fluid"
 
 
 def read_description(text: str | bytes, name: str, *, of: str) -> Any:
@@ -54,15 +55,17 @@ def _refuse_network(text: str | bytes, name: str, of: str) -> None:
     raise InvalidInput(f"this is {found.description}; a {of} names it: {place}")
 
 
-def with_network(machine: Any, folder: Path) -> Any:
+def with_network(machine: Any, folder: Path, *, model: str = _FLUID) -> Any:
     """Puts the network and the cores of a machine's files in the place of their names.
 
-    `nodes` may be left out where the network is in a file, and `link_bandwidth` where that tells
-    the rates of links, as `ibnetdiscover` does.
+    `nodes` may be left out where the network is in a file. What else that tells is taken where the
+    machine does not say it: the tie rule, and of `ibnetdiscover` the rates of links and the
+    protocol.
 
     Args:
         machine: The description, as it was read; anything without such files is returned as it is.
         folder: Where relative names begin.
+        model: The `network` of a machine that does not say it.
 
     Raises:
         InvalidInput: A file does not exist, holds no network or host, or a network of another
@@ -75,7 +78,9 @@ def with_network(machine: Any, folder: Path) -> Any:
     topology = _file_of(machine, "topology", allowed=("file", "format"))
     if topology is None:
         return machine
-    from searchspace.formats.network_files import FORMATS
+    from cli.files import read_text
+    from searchspace.formats.machine_files import beside_network
+    from searchspace.formats.network_files import FORMATS, format_of
     from searchspace.machine import NetworkDescription
 
     form = topology.get("format")
@@ -88,21 +93,14 @@ def with_network(machine: Any, folder: Path) -> Any:
     hosts = fabric.graph.hosts
     if machine.get("nodes", hosts) != hosts:
         raise InvalidInput(f"{path} has {hosts} hosts, not {machine['nodes']}", field="nodes")
-    if "link_bandwidth" not in machine:
-        machine = {**_bandwidths(path, form), **machine}
     described = NetworkDescription.of(fabric.graph, fabric.host_names)
-    return {**machine, "nodes": hosts, "topology": described}
-
-
-def _bandwidths(path: Path, form: str | None) -> dict[str, float]:
-    """Those that the file of a network tells, by the field of a machine."""
-    from cli.files import read_text
-    from searchspace.formats.ib_discover import IB_DISCOVER, prevailing_bandwidths
-    from searchspace.formats.network_files import format_of
-
     text = read_text(path)
-    form = form or format_of(str(path), text)
-    return prevailing_bandwidths(text) if form == IB_DISCOVER else {}
+    told = beside_network(fabric, form or format_of(str(path), text), text)
+    if "link_bandwidth" in machine:  # which is said of all links
+        told = {name: one for name, one in told.items() if not name.endswith("bandwidth")}
+    if machine.get("network", model) == _FLUID:
+        told.pop("protocol", None)
+    return {**told, **machine, "nodes": hosts, "topology": described}
 
 
 def _file_of(machine: Any, field: str, *, allowed: tuple[str, ...]) -> Mapping[str, Any] | None:

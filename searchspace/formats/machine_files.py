@@ -12,7 +12,7 @@ from searchspace.formats.ib_discover import IB_DISCOVER, prevailing_bandwidths
 from searchspace.formats.network_files import format_of, read_network
 from searchspace.machine import MAX_NODES, MAX_SWITCHES, NetworkDescription
 
-__all__ = ["HostInside", "NetworkFile", "read_host_file", "read_network_file"]
+__all__ = ["HostInside", "NetworkFile", "beside_network", "read_host_file", "read_network_file"]
 
 _HWLOC = "hwloc"
 
@@ -48,9 +48,6 @@ class HostInside:
 def read_network_file(text: str, name: str) -> NetworkFile:
     """Reads the network of a cluster, in any format of `FORMATS` but the inside of a host.
 
-    Of `ibnetdiscover` the bandwidths are those of most links, and messages go over verbs. Routes
-    use all shortest paths where switches leave several.
-
     Args:
         text: The file's content.
         name: Its name, for messages and where the content does not tell the format.
@@ -68,14 +65,28 @@ def read_network_file(text: str, name: str) -> NetworkFile:
     ):  # fmt: skip
         if count > most:
             raise InvalidInput(f"{name} has {count} {what}; a machine has at most {most}")
-    told: dict[str, Any] = {
-        "nodes": graph.hosts,
-        "topology": NetworkDescription.of(graph, fabric.host_names),
-        "tie_rule": "spread" if graph.switches and graph.has_equal_paths else "lowest-id",
-    }
+    described = NetworkDescription.of(graph, fabric.host_names)
+    told = {"nodes": graph.hosts, "topology": described, **beside_network(fabric, form, text)}
+    return NetworkFile(form, fabric, told)
+
+
+def beside_network(fabric: Fabric, form: str, text: str) -> dict[str, Any]:
+    """What the file of a network tells of a machine beside the network, by field.
+
+    Routes use all shortest paths where switches leave several. Of `ibnetdiscover` the bandwidths
+    are those of most links, and messages go over verbs.
+
+    Args:
+        fabric: The network.
+        form: What it was read as, a key of `FORMATS`.
+        text: The file's content.
+    """
+    graph = fabric.graph
+    several = graph.switches and graph.has_equal_paths
+    told: dict[str, Any] = {"tie_rule": "spread" if several else "lowest-id"}
     if form == IB_DISCOVER:
         told |= {**prevailing_bandwidths(text), "protocol": "verbs"}
-    return NetworkFile(form, fabric, told)
+    return told
 
 
 def read_host_file(text: str, name: str) -> HostInside:

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from cli.jobfile import read_job
-from cli.machine_files import read_description
+from cli.machine_files import read_description, with_network
 from searchspace.configuration import Configuration
 from searchspace.documents import read_document
 from searchspace.errors import InvalidInput
@@ -153,6 +153,27 @@ def test_the_rates_of_a_fabric_are_those_of_the_machine_unless_it_says_its_own(
     path.write_text(yaml.safe_dump(document))
     read = read_job(path).described_machine
     assert (read.link_bandwidth, read.host_link_bandwidth) == pytest.approx(bandwidths)
+
+
+@pytest.mark.parametrize(
+    ("given", "protocol"),
+    [({}, "verbs"), ({"protocol": "tcp-openmpi"}, "tcp-openmpi"), ({"network": "fluid"}, None)],
+)
+def test_a_fabric_tells_the_protocol_unless_the_machine_says_its_own(
+    tmp_path: Path, given: dict[str, str], protocol: str | None
+) -> None:
+    (tmp_path / "fabric.txt").write_text(RATED)
+    path = job(tmp_path, cores_per_host=4, topology={"file": "fabric.txt"}, **given)
+    read = read_job(path).described_machine
+    assert (None if read.protocol is None else read.protocol.text) == protocol
+
+
+def test_a_described_machine_has_a_protocol_only_where_it_has_packets(tmp_path: Path) -> None:
+    (tmp_path / "fabric.txt").write_text(RATED)
+    described = {"host_speed": "100Gf", "topology": {"file": "fabric.txt"}}
+    assert parse_machine(with_network(described, tmp_path)).protocol is None
+    packets = parse_machine(with_network({**described, "network": "packets"}, tmp_path))
+    assert packets.model_text == "packets, verbs"
 
 
 def test_hosts_keep_their_names_when_they_are_ordered() -> None:
