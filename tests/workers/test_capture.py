@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from searchspace.builtins import BUILTINS
 from searchspace.errors import InvalidInput
 from searchspace.formats.measured import ELSEWHERE
 from searchspace.formats.operations import decode
@@ -254,6 +255,13 @@ def test_a_builtin_program_leaves_the_same_trace_each_time(tmp_path: Path) -> No
         digests.add(hashlib.sha256((tmp_path / name).read_bytes()).hexdigest())
     assert len(digests) == 1
     assert (header.program, header.arguments, header.host_speed) == ("cg", ("S",), None)
+
+
+def test_a_builtin_program_is_the_same_wherever_it_was_built() -> None:
+    """Stored captures are known by its bytes."""
+    built = [ROOT / "build/applications" / program for program in BUILTINS]
+    assert len(built) > 10
+    assert not [path.name for path in built if str(ROOT).encode() in path.read_bytes()]
 
 
 def test_a_builtin_program_says_what_it_cannot_do(tmp_path: Path) -> None:
