@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -23,6 +22,7 @@ import httpx
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from benchmarks.browser import launched
 from benchmarks.page.made import SPEC, service
 
 DOCS = Path(__file__).resolve().parent.parent / "docs/page"
@@ -183,9 +183,6 @@ def main() -> int:
     unknown = [name for name in options.names if name not in PICTURES]
     if unknown:
         parser.error(f"no picture {unknown[0]!r}; there are: {', '.join(PICTURES)}")
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        sys.exit("chromium is missing; run ./setup.sh --test")
     options.output.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryDirectory(prefix="hamtune-pictures-") as scratch,
@@ -193,9 +190,7 @@ def main() -> int:
         sync_playwright() as playwright,
     ):
         known = finished(url)
-        browser = playwright.chromium.launch(
-            executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"]
-        )
+        browser = launched(playwright)
         for name in options.names or [name for name, one in PICTURES.items() if one.kept]:
             picture = PICTURES[name]
             with at_work(url, picture.others) if picture.others else nullcontext("") as running:

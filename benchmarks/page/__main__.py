@@ -26,7 +26,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -37,6 +36,7 @@ from typing import Any
 import httpx
 from playwright.sync_api import Browser, sync_playwright
 
+from benchmarks.browser import launched
 from benchmarks.page.frames import smooth, zooms
 from benchmarks.page.made import SPEC, lengthen, seed, service
 from benchmarks.page.short import bundle, interactive, live
@@ -124,16 +124,13 @@ def measured(browser: Browser, url: str, jobs: tuple[str, str, str], loads: int)
 
 def measure(loads: int) -> dict[str, Any]:
     """The figures, and where and when they were measured."""
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None or not (BUILT / "index.html").exists():
-        sys.exit("chromium or the page is missing; run ./setup.sh --test")
+    if not (BUILT / "index.html").exists():
+        sys.exit("the page is missing; run ./setup.sh --test")
     with tempfile.TemporaryDirectory(prefix="hamtune-benchmark-") as scratch:
         data = Path(scratch) / "data"
         jobs = prepared(data)
         with service(data) as url, sync_playwright() as playwright:
-            browser = playwright.chromium.launch(
-                executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"]
-            )
+            browser = launched(playwright)
             before = os.getloadavg()[0]
             rows = measured(browser, url, jobs, loads)
             return {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import httpx
 from playwright.sync_api import Response, sync_playwright
 
+from benchmarks.browser import launched
 from benchmarks.packets.bars import Bars
 from benchmarks.page.made import PATIENCE, seed, service, window
 from benchmarks.page.short import interactive
@@ -74,10 +74,7 @@ def show_page(ranks: int, bars: Bars) -> dict[str, Any]:
             result=result,
         )
         with service(data) as url, sync_playwright() as browsers:
-            browser = browsers.chromium.launch(
-                executable_path=shutil.which("chromium"),
-                args=["--no-sandbox", "--disable-dev-shm-usage"],
-            )
+            browser = launched(browsers)
             first = interactive(browser, f"{url}/#/jobs/{job}")
             with window(browser) as page:
                 answers: list[Response] = []

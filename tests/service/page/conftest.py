@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -27,6 +26,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from benchmarks.browser import launched
 from benchmarks.machines import designed
 from deploy.servers import ReservedPort
 from service.page.site import BUILT
@@ -142,13 +142,9 @@ def ended(service: Service) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Debian's Chromium; no longer than its tests, since its event loop runs in their thread."""
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    assert program is not None, "chromium is missing; run ./setup.sh --test"
     assert (BUILT / "index.html").exists(), "the page is not built; run ./setup.sh"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"]
-        )
+        browser = launched(playwright)
         yield browser
         browser.close()
 
