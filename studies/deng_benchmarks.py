@@ -12,6 +12,7 @@ from searchspace.topology.metrics import measure
 from studies.deng_latency import mean_latency
 from studies.deng_networks import TABLES, Row, network
 from studies.laboratory import DENG, Laboratory
+from studies.recordings import Case
 from studies.statistics import line_fit
 from studies.study import Cell, Claim, Findings, Plot, Points, Study, Table
 
@@ -143,7 +144,7 @@ def benchmark_time(
     firsts = [row.nodes * root // roots for root in range(roots)]
     turned = [[(rank + first) % row.nodes for rank in range(row.nodes)] for first in firsts]
     return statistics.fmean(
-        program.time(graph, machine, configuration=configuration, hosts=hosts) for hosts in turned
+        program.times(Case(graph, machine, configuration, hosts) for hosts in turned)
     )
 
 

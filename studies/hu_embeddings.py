@@ -12,6 +12,7 @@ from searchspace.mapping.embedding import embed
 from searchspace.topology import generate
 from studies.hu_programs import NODES, hu_programs
 from studies.laboratory import HU, Laboratory
+from studies.recordings import Case
 from studies.statistics import half_interval
 from studies.study import Cell, Claim, Findings, Plot, Points, Study, Table
 
@@ -68,10 +69,11 @@ def _run(laboratory: Laboratory) -> Findings:
         laboratory.say(f"{name} on meshes, tori and {count} random networks")
         on_grids[name] = [program.time(grid, machine) for grid in grids]
         on_optimised[name] = program.time(optimised, machine, hosts=along)
-        on_random[name] = [
-            [program.time(networks[seed], machine, hosts=hosts[seed, dilation]) for seed in seeds]
+        placed = {
+            dilation: [Case(networks[seed], machine, hosts=hosts[seed, dilation]) for seed in seeds]
             for dilation in _DILATIONS
-        ]
+        }
+        on_random[name] = [program.times(placed[dilation]) for dilation in _DILATIONS]
         torus = program.hops_of_a_byte(grids[1])
         near = [program.hops_of_a_byte(networks[seed], hosts[seed, 1]) for seed in seeds]
         random_hops = statistics.fmean(h for h in near if h is not None) if torus else 0.0

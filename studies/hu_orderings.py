@@ -11,7 +11,7 @@ from searchspace.ordering.metrics import adjacency, aspl_of_blocks
 from searchspace.topology import generate
 from studies.hu_programs import NODES, hu_programs
 from studies.laboratory import HU, Laboratory
-from studies.recordings import Program
+from studies.recordings import Case, Program
 from studies.statistics import geometric_mean, half_interval
 from studies.study import Cell, Claim, Findings, Plot, Points, Study, Table
 
@@ -60,11 +60,13 @@ def _run(laboratory: Laboratory) -> Findings:
             for ordering, graph in renumbered.items():
                 closeness[ordering].append(_closeness(graph, programs.values()))
             for name, program in programs.items():
-                base = program.time(network, machine)
-                for ordering, graph in renumbered.items():
-                    relative[ordering][name].append(program.time(graph, machine) / base)
-                for ordering in _PAIR:
-                    seconds = program.time(renumbered[ordering], {**machine, "tie_rule": "spread"})
+                graphs = [network, *renumbered.values()]
+                base, *times = program.times(Case(graph, machine) for graph in graphs)
+                for ordering, seconds in zip(renumbered, times, strict=True):
+                    relative[ordering][name].append(seconds / base)
+                routed = {**machine, "tie_rule": "spread"}
+                times = program.times(Case(renumbered[ordering], routed) for ordering in _PAIR)
+                for ordering, seconds in zip(_PAIR, times, strict=True):
                     spread[ordering][name].append(seconds)
         near = {ordering: _mean_columns(each) for ordering, each in closeness.items()}
         tables += [_table(degree, names, relative), _closeness_table(degree, near)]

@@ -5,10 +5,13 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +32,7 @@ from studies.known_times import KnownTimes
 from workers.capture import Limits, builtin_sha256, capture_builtin
 from workers.simulator_client import Simulator
 
-__all__ = ["Program", "Recording", "StudyFailed", "Workload"]
+__all__ = ["Case", "Program", "Recording", "StudyFailed", "Workload"]
 
 _ADDRESS_SPACE = 1 << 40  # payloads of all ranks share a few pages, but each has its addresses
 
@@ -38,8 +41,24 @@ class StudyFailed(HamtuneError):
     """A simulation that a study needs did not complete."""
 
 
+class Case(NamedTuple):
+    """What a trace is replayed on.
+
+    Attributes:
+        network: The machine's network.
+        machine: The rest of its description.
+        configuration: Ordering, MPI implementation, collective algorithms; defaults otherwise.
+        hosts: The host of each rank; rank n on host n when it is not given.
+    """
+
+    network: Graph
+    machine: Mapping[str, Any]
+    configuration: Mapping[str, Any] | None = None
+    hosts: Sequence[int] | None = None
+
+
 class Recording:
-    """A trace and the simulator that replays it.
+    """A trace and the simulators that replay it, up to one for each core.
 
     Args:
         trace: The file.
@@ -50,7 +69,7 @@ class Recording:
         self.trace = trace
         self._known = known
         self._traffic = TracesTraffic([trace])
-        self._simulator = Simulator([trace])
+        self._idle = deque([Simulator([trace])])
 
     @cached_property
     def sha256(self) -> str:
@@ -99,13 +118,46 @@ class Recording:
         Raises:
             StudyFailed: The run did not complete.
         """
-        request = self.request(network, machine, configuration, hosts)
-        key = self._known.key(self.sha256, request)
-        seconds = self._known.get(key)
-        if seconds is None:
-            seconds = float(_completed(self._simulator, request, self.trace.stem)["simulated_time"])
+        return self.times([Case(network, machine, configuration, hosts)])[0]
+
+    def times(self, cases: Iterable[Case]) -> list[float]:
+        """The same of several cases, of which as many are simulated at once as there are cores.
+
+        Raises:
+            StudyFailed: A run did not complete.
+        """
+        requests = [self.request(*case) for case in cases]
+        keys = [self._known.key(self.sha256, request) for request in requests]
+        unknown = {
+            key: request
+            for key, request in zip(keys, requests, strict=True)
+            if self._known.get(key) is None
+        }
+        for key, seconds in zip(unknown, self._simulated(list(unknown.values())), strict=True):
             self._known.add(key, seconds)
-        return seconds
+        times = [self._known.get(key) for key in keys]
+        return [seconds for seconds in times if seconds is not None]
+
+    def _simulated(self, requests: Sequence[Mapping[str, Any]]) -> Iterator[float]:
+        """Simulated seconds, in the order of the requests and each as soon as it can be told."""
+        if len(requests) < 2:
+            yield from map(self._makespan, requests)
+            return
+        pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
+        try:
+            yield from pool.map(self._makespan, requests)
+        finally:  # a failure or an interrupt waits for none that has not begun
+            pool.shutdown(cancel_futures=True)
+
+    def _makespan(self, request: Mapping[str, Any]) -> float:
+        try:
+            simulator = self._idle.pop()
+        except IndexError:
+            simulator = Simulator([self.trace])
+        try:
+            return float(_completed(simulator, request, self.trace.stem)["simulated_time"])
+        finally:
+            self._idle.append(simulator)
 
     def time_within(
         self,
@@ -127,7 +179,7 @@ class Recording:
             bounded = key if cutoff is None else f"{key}:{cutoff!r}"
             seconds = self._known.get(bounded)
             if seconds is None:
-                answer = self._simulator.evaluate(request, cutoff=cutoff)
+                answer = self._idle[-1].evaluate(request, cutoff=cutoff)
                 done = answer["status"] == "completed"
                 seconds = float(answer["simulated_time"]) if done else math.inf
                 self._known.add(key if done else bounded, seconds)
@@ -156,8 +208,9 @@ class Recording:
         return resolved.simulator_request()
 
     def close(self) -> None:
-        """Ends the simulator."""
-        self._simulator.close()
+        """Ends the simulators."""
+        for simulator in self._idle:
+            simulator.close()
 
 
 class Program(Recording):

@@ -1,0 +1,67 @@
+"""What is simulated for studies: each case once, several at once, the same however many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from searchspace.topology import generate
+from studies.laboratory import HU, Laboratory
+from studies.recordings import Case, Program, StudyFailed
+
+NETWORKS = [generate("random", 8, degree=3, seed=seed) for seed in range(6)]
+
+
+@pytest.fixture
+def laboratory(tmp_path: Path) -> Iterator[Laboratory]:
+    with made(tmp_path) as one:
+        yield one
+
+
+def made(folder: Path) -> Laboratory:
+    return Laboratory(folder, quick=True, seed=1, say=lambda _line: None)
+
+
+def program(laboratory: Laboratory) -> Program:
+    parameters: dict[str, Any] = {"class": "S"}
+    return laboratory.program("is", 8, **parameters)
+
+
+def test_several_at_once_take_what_each_takes(laboratory: Laboratory, tmp_path: Path) -> None:
+    cases = [
+        *(Case(network, HU) for network in NETWORKS),
+        Case(NETWORKS[0], HU, hosts=[7, 6, 5, 4, 3, 2, 1, 0]),
+        Case(NETWORKS[0], HU, {"collectives": {"alltoallv": "ring"}}),
+        Case(NETWORKS[0], HU),  # once more
+    ]
+    times = program(laboratory).times(cases)
+    assert times[-1] == times[0]
+    assert len(set(times)) == len(cases) - 1
+    with made(tmp_path / "another") as another:
+        alone = program(another)
+        assert times == [
+            alone.time(case.network, case.machine, configuration=case[2], hosts=case.hosts)
+            for case in cases
+        ]
+
+
+def test_what_is_known_is_not_simulated_again(laboratory: Laboratory, tmp_path: Path) -> None:
+    cases = [Case(network, HU) for network in NETWORKS]
+    times = program(laboratory).times(cases[:4])
+    known = (tmp_path / "times.jsonl").read_text().splitlines()
+    assert len(known) == 4
+    with made(tmp_path) as again:
+        assert program(again).times(cases)[:4] == times
+    assert (tmp_path / "times.jsonl").read_text().splitlines()[:4] == known
+
+
+def test_one_that_does_not_complete_is_named_and_those_before_it_are_kept(
+    laboratory: Laboratory, tmp_path: Path
+) -> None:
+    nowhere = Case(NETWORKS[1], HU, hosts=[99] * 8)
+    with pytest.raises(StudyFailed, match=r"is-class=S-ranks=8.* did not complete"):
+        program(laboratory).times([Case(NETWORKS[0], HU), nowhere])
+    assert len((tmp_path / "times.jsonl").read_text().splitlines()) == 1
