@@ -176,9 +176,10 @@ class Structures:
         """What decides on the network and the places of ranks in it."""
         if not isinstance(configuration, Configuration):
             return self._made_key(configuration)
-        if self._last is None or self._last[0] is not configuration:
-            self._last = configuration, self._made_key(configuration)
-        return self._last[1]
+        last = self._last
+        if last is None or last[0] is not configuration:
+            self._last = last = configuration, self._made_key(configuration)
+        return last[1]
 
     def _made_key(self, configuration: Mapping[str, Value]) -> str:
         chosen = {
