@@ -22,7 +22,7 @@ import httpx
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from benchmarks.browser import launched
+from benchmarks.browser import launched, require
 from benchmarks.page.made import SPEC, service
 
 DOCS = Path(__file__).resolve().parent.parent / "docs/page"
@@ -183,6 +183,7 @@ def main() -> int:
     unknown = [name for name in options.names if name not in PICTURES]
     if unknown:
         parser.error(f"no picture {unknown[0]!r}; there are: {', '.join(PICTURES)}")
+    require()
     options.output.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryDirectory(prefix="hamtune-pictures-") as scratch,

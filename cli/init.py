@@ -305,15 +305,16 @@ def _designed(hosts: int, degree: int) -> str:
 def _existing(path: str, folder: Path) -> str:
     """The machine around a network in a file, with what the file tells of its cables."""
     from cli.files import read_fabric, read_text
+    from searchspace.formats.machine_files import beside_network
     from searchspace.formats.network_files import format_of
 
-    graph = read_fabric(Path(path)).graph
+    fabric = read_fabric(Path(path))
     text = read_text(Path(path))
-    infiniband = format_of(path, text) == "ibnetdiscover"
-    ties = bool(graph.switches) and graph.has_equal_paths
+    told = beside_network(fabric, format_of(path, text), text)
+    infiniband = "protocol" in told
     network = _EXISTING_NETWORK.format(path=_quoted(_from(folder, path)))
     return _MACHINE.format(
-        network=network + (_SPREAD if ties else ""),
+        network=network + (_SPREAD if told["tie_rule"] == "spread" else ""),
         bandwidth=_rates(text) if infiniband else _BANDWIDTH,
         protocol=_VERBS if infiniband else _ANY_PROTOCOL,
     )

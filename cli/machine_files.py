@@ -58,9 +58,9 @@ def _refuse_network(text: str | bytes, name: str, of: str) -> None:
 def with_network(machine: Any, folder: Path, *, model: str = _FLUID) -> Any:
     """Puts the network and the cores of a machine's files in the place of their names.
 
-    `nodes` may be left out where the network is in a file. What else that tells is taken where the
-    machine does not say it: the tie rule, and of `ibnetdiscover` the rates of links and the
-    protocol.
+    `nodes` may be left out where the network is in a file. What else the file tells is taken where
+    the machine does not say it: the tie rule, and of `ibnetdiscover` the bandwidths, both of them
+    only without a `link_bandwidth`, and the protocol of packets.
 
     Args:
         machine: The description, as it was read; anything without such files is returned as it is.
@@ -95,9 +95,7 @@ def with_network(machine: Any, folder: Path, *, model: str = _FLUID) -> Any:
         raise InvalidInput(f"{path} has {hosts} hosts, not {machine['nodes']}", field="nodes")
     described = NetworkDescription.of(fabric.graph, fabric.host_names)
     text = read_text(path)
-    told = beside_network(fabric, form or format_of(str(path), text), text)
-    if "link_bandwidth" in machine:  # which is said of all links
-        told = {name: one for name, one in told.items() if not name.endswith("bandwidth")}
+    told = beside_network(fabric, form or format_of(str(path), text), text, said=machine)
     if machine.get("network", model) == _FLUID:
         told.pop("protocol", None)
     return {**told, **machine, "nodes": hosts, "topology": described}

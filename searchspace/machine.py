@@ -305,10 +305,12 @@ class Machine(Description):
     does not say gets `auto`, whatever else reads a machine takes that for `fluid`."""
     protocol: Protocol | None = None
     """How messages become packets, where the network is `packets` or `auto`: `tcp-openmpi` unless
-    given, `verbs`, `ideal`, or `{name: verbs, mtu: 2KiB}`, single fields over a named one."""
+    given or told by the file of the network, `verbs`, `ideal`, or `{name: verbs, mtu: 2KiB}`,
+    single fields over a named one."""
     tie_rule: Literal["lowest-id", "spread"] = "lowest-id"
     """Which of several shortest routes is used: that of a breadth-first search in order of ids, or
-    one chosen by the number of a host at its end, as routing tables of fat trees do (`spread`)."""
+    one chosen by the number of a host at its end, as routing tables of fat trees do (`spread`). A
+    job file that names the file of a network gets `spread` where its switches leave several."""
     topology: NetworkDescription | None = None
     """The network, when it exists already; null to leave it open."""
     calibration: Calibration | None = None

@@ -34,7 +34,8 @@ def file_schema(kind: DocumentKind) -> dict[str, Any]:
     """The JSON schema of a document in a file, which may name other files.
 
     The network of a machine may be in a file (`topology: {file: fabric.txt}`), which then also
-    tells the number of hosts, and so may the inside of a host (`cores_per_host: {file: host.xml}`).
+    tells the number of hosts and perhaps the bandwidth of links, and so may the inside of a host
+    (`cores_per_host: {file: host.xml}`).
     """
     found = schema(kind)
     machine = found if kind == "machine" else found["$defs"]["Machine"]
@@ -42,9 +43,10 @@ def file_schema(kind: DocumentKind) -> dict[str, Any]:
     form = {"enum": list(FORMATS), "description": "Of the file; told by its content if left out."}
     fields["topology"] = _or_file(fields["topology"], format=form)
     fields["cores_per_host"] = _or_file(fields["cores_per_host"])
-    machine["required"] = [name for name in machine["required"] if name != "nodes"]
+    by_file = ["nodes", "link_bandwidth"]
+    machine["required"] = [name for name in machine["required"] if name not in by_file]
     in_file = {"properties": {"topology": {"required": ["file"]}}, "required": ["topology"]}
-    machine["anyOf"] = [{"required": ["nodes"]}, in_file]
+    machine["anyOf"] = [{"required": by_file}, in_file]
     return found
 
 

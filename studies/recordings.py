@@ -8,7 +8,8 @@ import math
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -69,7 +70,8 @@ class Recording:
         self.trace = trace
         self._known = known
         self._traffic = TracesTraffic([trace])
-        self._idle = deque([Simulator([trace])])
+        self._simulators: list[Simulator] = []
+        self._idle: deque[Simulator] = deque()
 
     @cached_property
     def sha256(self) -> str:
@@ -121,7 +123,9 @@ class Recording:
         return self.times([Case(network, machine, configuration, hosts)])[0]
 
     def times(self, cases: Iterable[Case]) -> list[float]:
-        """The same of several cases, of which as many are simulated at once as there are cores.
+        """Simulates several cases as `time` does one, as many at once as there are cores.
+
+        Times are kept as soon as they are known, whatever comes of the other cases.
 
         Raises:
             StudyFailed: A run did not complete.
@@ -133,29 +137,53 @@ class Recording:
             for key, request in zip(keys, requests, strict=True)
             if self._known.get(key) is None
         }
-        for key, seconds in zip(unknown, self._simulated(list(unknown.values())), strict=True):
-            self._known.add(key, seconds)
+        self._simulate(unknown)
         times = [self._known.get(key) for key in keys]
         return [seconds for seconds in times if seconds is not None]
 
-    def _simulated(self, requests: Sequence[Mapping[str, Any]]) -> Iterator[float]:
-        """Simulated seconds, in the order of the requests and each as soon as it can be told."""
+    def _simulate(self, requests: Mapping[str, Mapping[str, Any]]) -> None:
+        """Simulates requests by their keys."""
         if len(requests) < 2:
-            yield from map(self._makespan, requests)
+            for key, request in requests.items():
+                self._known.add(key, self._makespan(request))
             return
-        pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
         try:
-            yield from pool.map(self._makespan, requests)
-        finally:  # a failure or an interrupt waits for none that has not begun
-            pool.shutdown(cancel_futures=True)
+            with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+                running = {pool.submit(self._makespan, one): key for key, one in requests.items()}
+                self._keep(running, pool)
+        except BaseException:
+            self._simulators.clear()
+            self._idle.clear()
+            raise
+
+    def _keep(self, running: Mapping[Future[float], str], pool: ThreadPoolExecutor) -> None:
+        """Adds times to those that are known, each when its run is done."""
+        try:
+            for done in as_completed(running):
+                self._known.add(running[done], done.result())
+        except BaseException:  # neither a failure nor an interrupt waits for long runs
+            pool.shutdown(wait=False, cancel_futures=True)
+            self.close()
+            raise
 
     def _makespan(self, request: Mapping[str, Any]) -> float:
+        with self._simulator() as simulator:
+            answer = simulator.evaluate(request)
+        if answer["status"] != "completed":
+            reason = answer["reason"]["message"]
+            raise StudyFailed(f"{self.trace.stem} did not complete: {reason}")
+        return float(answer["simulated_time"])
+
+    @contextmanager
+    def _simulator(self) -> Iterator[Simulator]:
+        """One that nobody else uses meanwhile."""
         try:
             simulator = self._idle.pop()
         except IndexError:
             simulator = Simulator([self.trace])
+            self._simulators.append(simulator)
         try:
-            return float(_completed(simulator, request, self.trace.stem)["simulated_time"])
+            yield simulator
         finally:
             self._idle.append(simulator)
 
@@ -179,7 +207,8 @@ class Recording:
             bounded = key if cutoff is None else f"{key}:{cutoff!r}"
             seconds = self._known.get(bounded)
             if seconds is None:
-                answer = self._idle[-1].evaluate(request, cutoff=cutoff)
+                with self._simulator() as simulator:
+                    answer = simulator.evaluate(request, cutoff=cutoff)
                 done = answer["status"] == "completed"
                 seconds = float(answer["simulated_time"]) if done else math.inf
                 self._known.add(key if done else bounded, seconds)
@@ -209,7 +238,7 @@ class Recording:
 
     def close(self) -> None:
         """Ends the simulators."""
-        for simulator in self._idle:
+        for simulator in self._simulators:
             simulator.close()
 
 
@@ -332,13 +361,6 @@ class Workload:
     def close(self) -> None:
         """Ends the simulator."""
         self._simulator.close()
-
-
-def _completed(simulator: Simulator, request: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    answer = simulator.evaluate(request)
-    if answer["status"] != "completed":
-        raise StudyFailed(f"{name} did not complete: {answer['reason']['message']}")
-    return answer
 
 
 def _capture(run: BuiltinRun, trace: Path) -> None:

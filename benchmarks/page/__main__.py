@@ -36,7 +36,7 @@ from typing import Any
 import httpx
 from playwright.sync_api import Browser, sync_playwright
 
-from benchmarks.browser import launched
+from benchmarks.browser import launched, require
 from benchmarks.page.frames import smooth, zooms
 from benchmarks.page.made import SPEC, lengthen, seed, service
 from benchmarks.page.short import bundle, interactive, live
@@ -124,6 +124,7 @@ def measured(browser: Browser, url: str, jobs: tuple[str, str, str], loads: int)
 
 def measure(loads: int) -> dict[str, Any]:
     """The figures, and where and when they were measured."""
+    require()
     if not (BUILT / "index.html").exists():
         sys.exit("the page is missing; run ./setup.sh --test")
     with tempfile.TemporaryDirectory(prefix="hamtune-benchmark-") as scratch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,7 +71,9 @@ def read_network_file(text: str, name: str) -> NetworkFile:
     return NetworkFile(form, fabric, told)
 
 
-def beside_network(fabric: Fabric, form: str, text: str) -> dict[str, Any]:
+def beside_network(
+    fabric: Fabric, form: str, text: str, *, said: Collection[str] = ()
+) -> dict[str, Any]:
     """What the file of a network tells of a machine beside the network, by field.
 
     Routes use all shortest paths where switches leave several. Of `ibnetdiscover` the bandwidths
@@ -80,12 +83,16 @@ def beside_network(fabric: Fabric, form: str, text: str) -> dict[str, Any]:
         fabric: The network.
         form: What it was read as, a key of `FORMATS`.
         text: The file's content.
+        said: Fields that the machine says itself. A `link_bandwidth` is said of all links.
     """
-    graph = fabric.graph
-    several = graph.switches and graph.has_equal_paths
-    told: dict[str, Any] = {"tie_rule": "spread" if several else "lowest-id"}
-    if form == IB_DISCOVER:
-        told |= {**prevailing_bandwidths(text), "protocol": "verbs"}
+    told: dict[str, Any] = {}
+    if "tie_rule" not in said:
+        several = fabric.graph.switches and fabric.graph.has_equal_paths
+        told["tie_rule"] = "spread" if several else "lowest-id"
+    if form == IB_DISCOVER and "link_bandwidth" not in said:
+        told |= prevailing_bandwidths(text)
+    if form == IB_DISCOVER and "protocol" not in said:
+        told["protocol"] = "verbs"
     return told
 
 

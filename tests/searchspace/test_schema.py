@@ -162,13 +162,16 @@ def test_several_applications_may_stand_in_the_job_itself() -> None:
     assert not JOB.is_valid({**job, "application": part["application"]})
 
 
-def test_a_file_may_name_the_network_instead_of_the_number_of_hosts() -> None:
+def test_a_file_may_name_the_network_instead_of_hosts_and_bandwidth() -> None:
     machine = {name: value for name, value in MACHINE.items() if name not in ("nodes", "degree")}
     named = {**machine, "topology": {"file": "fabric.txt"}, "cores_per_host": {"file": "host.xml"}}
     validator = jsonschema.Draft202012Validator(file_schema("machine"))
 
     validator.validate(named)
+    del named["link_bandwidth"]  # which the file may tell, too
+    validator.validate(named)
     assert not validator.is_valid(machine)
+    assert not validator.is_valid({"host_speed": "100Gf", "nodes": 16})
     assert not jsonschema.Draft202012Validator(schema("machine")).is_valid(named)
     with pytest.raises(InvalidInput):
         parse_machine(named)

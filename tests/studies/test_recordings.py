@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from searchspace.topology import generate
 from studies.laboratory import HU, Laboratory
 from studies.recordings import Case, Program, StudyFailed
+from workers.simulator_client import Simulator
 
 NETWORKS = [generate("random", 8, degree=3, seed=seed) for seed in range(6)]
+NOWHERE = Case(NETWORKS[1], HU, hosts=[99] * 8)
+"""Ranks on a host that there is not."""
 
 
 @pytest.fixture
@@ -55,13 +60,46 @@ def test_what_is_known_is_not_simulated_again(laboratory: Laboratory, tmp_path: 
     assert len(known) == 4
     with made(tmp_path) as again:
         assert program(again).times(cases)[:4] == times
-    assert (tmp_path / "times.jsonl").read_text().splitlines()[:4] == known
+    assert len((tmp_path / "times.jsonl").read_text().splitlines()) == len(cases)
 
 
-def test_one_that_does_not_complete_is_named_and_those_before_it_are_kept(
+def test_one_that_does_not_complete_is_named_and_others_are_kept(
     laboratory: Laboratory, tmp_path: Path
 ) -> None:
-    nowhere = Case(NETWORKS[1], HU, hosts=[99] * 8)
     with pytest.raises(StudyFailed, match=r"is-class=S-ranks=8.* did not complete"):
-        program(laboratory).times([Case(NETWORKS[0], HU), nowhere])
-    assert len((tmp_path / "times.jsonl").read_text().splitlines()) == 1
+        program(laboratory).times([NOWHERE])
+    cases = [Case(network, HU) for network in NETWORKS]
+    with pytest.raises(StudyFailed):
+        program(laboratory).times([*cases, NOWHERE])
+    kept = len((tmp_path / "times.jsonl").read_text().splitlines())
+    assert kept > 0
+    program(laboratory).times(cases)  # goes on where it was
+    assert len((tmp_path / "times.jsonl").read_text().splitlines()) == len(cases)
+
+
+class Watched(Simulator):
+    """A simulator whose evaluations wait for each other, and one of them for its end."""
+
+    together = threading.Barrier(2, timeout=60)
+    closed: ClassVar[list[Simulator]] = []
+
+    def evaluate(self, request: Mapping[str, Any], **limits: Any) -> dict[str, Any]:
+        self.together.wait()
+        answer = super().evaluate(request, **limits)
+        while answer["status"] == "completed" and self not in self.closed:
+            time.sleep(0.01)
+        return answer
+
+    def close(self) -> None:
+        super().close()
+        self.closed.append(self)
+
+
+def test_a_failure_waits_for_no_run_that_is_under_way(
+    laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("studies.recordings.Simulator", Watched)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0, 1})
+    with pytest.raises(StudyFailed):
+        program(laboratory).times([NOWHERE, Case(NETWORKS[0], HU)])
+    assert len(set(Watched.closed)) == 2

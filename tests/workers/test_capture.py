@@ -257,8 +257,8 @@ def test_a_builtin_program_leaves_the_same_trace_each_time(tmp_path: Path) -> No
     assert (header.program, header.arguments, header.host_speed) == ("cg", ("S",), None)
 
 
-def test_a_builtin_program_is_the_same_wherever_it_was_built() -> None:
-    """Stored captures are known by its bytes."""
+def test_a_builtin_program_does_not_hold_the_path_of_the_checkout() -> None:
+    """Stored captures are known by its bytes, which are to be the same wherever it was built."""
     built = [ROOT / "build/applications" / program for program in BUILTINS]
     assert len(built) > 10
     assert not [path.name for path in built if str(ROOT).encode() in path.read_bytes()]
