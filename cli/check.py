@@ -237,12 +237,13 @@ _SCRIPTS = {
 def _words(spec: JobSpec, answer: dict[str, Any]) -> list[str]:
     machine = spec.described_machine
     cores = "" if machine.cores_per_host == 1 else f" of {machine.cores_per_host} cores"
+    routes = ", routes over all shortest paths" if machine.tie_rule == "spread" else ""
     lines = [
         f"{spec.name}: a valid job",
         f"application   {_application(answer['spec']['application'])}"
         + (f", {answer['ranks']} ranks" if answer["ranks"] else ", ranks not known yet"),
         f"machine       {machine.nodes} host{'s' if machine.nodes > 1 else ''}{cores}, links of "
-        f"{format_bandwidth(machine.link_bandwidth)}, simulated by {machine.model_text}",
+        f"{format_bandwidth(machine.link_bandwidth)}{routes}, simulated by {machine.model_text}",
     ]
     limits = [f"{name} <= {limit:,g}" for name, limit in spec.constraints.given.items()]
     if len(spec.objective) > 1:

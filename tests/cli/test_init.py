@@ -94,12 +94,15 @@ def test_who_has_one_route_of_a_fat_tree_taken_by_all_messages_is_warned(hamtune
     (hamtune.directory / "fabric.txt").write_text(infiniband(2))
     hamtune("init", *answers(cluster="fabric.txt", application="cg.S.4"))
     path = hamtune.directory / "job.yaml"
-    assert "warning" not in hamtune("check", "--no-evaluation", path).stderr
+    told = hamtune("check", "--no-evaluation", path)
+    assert "warning" not in told.stderr
+    assert "links of 200 Gbps, routes over all shortest paths, simulated by" in told.stdout
 
     path.write_text(path.read_text().replace("tie_rule: spread", "tie_rule: lowest-id"))
     said = hamtune("check", "--no-evaluation", path).stderr
     assert f"{path}: warning: machine.tie_rule: " in said
     assert "tie_rule: spread" in said
+    assert "all shortest paths" not in hamtune("check", "--no-evaluation", path).stdout
 
 
 @pytest.mark.parametrize("hosts", ["1", "2", "3"])
