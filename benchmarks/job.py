@@ -15,12 +15,14 @@ The exit status tells whether the bars are met. With examples/cg-64.yaml it take
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import resource
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,7 @@ WALL_BAR = 1.15
 """Times the simulator's CPU seconds by worker."""
 OTHER_BAR = 60.0
 """CPU milliseconds a trial beside the simulation."""
+_SET_CHILD_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of linux/prctl.h
 
 
 def hamtune(data: Path, *arguments: str, workers: int) -> tuple[Any, float]:
@@ -44,6 +47,10 @@ def hamtune(data: Path, *arguments: str, workers: int) -> tuple[Any, float]:
         check=True,
         text=True,
     )
+    # Simulators that the command did not wait for have come to this process.
+    with suppress(ChildProcessError):
+        while True:
+            os.wait()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return json.loads(process.stdout), cpu
@@ -74,6 +81,7 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
+    ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1)
     with tempfile.TemporaryDirectory(prefix="hamtune-benchmark-") as scratch:
         data = Path(scratch)
         job = yaml.safe_load(options.job.read_text())
