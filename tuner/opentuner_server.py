@@ -129,13 +129,10 @@ def main() -> None:
     sys.stdout = sys.stderr  # whatever is printed there
     logging.disable()
     warnings.simplefilter("ignore")
-    # scikit-learn imports it where it is installed, for tables that no search has: a second of CPU.
-    sys.modules["pandas"] = None  # type: ignore[assignment]
     # Forks have these: OpenTuner, and the libraries of the technique that most searches take.
     import tuner.opentuner_conversation
     import tuner.surrogate_technique  # noqa: F401
 
-    del sys.modules["pandas"]
     gc.freeze()
     gc.enable()
     control = socket.socket(fileno=os.dup(sys.stdin.fileno()))

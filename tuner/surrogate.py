@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr
-from sklearn import config_context
-from sklearn.tree import DecisionTreeRegressor
+
+from searchspace.kernels.regression_forest import RegressionForest
 
 __all__ = ["Forest", "Observation", "expected_gain", "probability_of_improvement"]
 
@@ -56,7 +56,7 @@ class Forest:
 
     def __init__(self, seed: int) -> None:
         self._random = np.random.default_rng(seed)
-        self._trees: list[DecisionTreeRegressor] = []
+        self._trees: RegressionForest | None = None
 
     def fit(
         self,
@@ -82,27 +82,13 @@ class Forest:
         targets = np.log(np.maximum(seconds, _LEAST))
         if guess is not None:
             targets -= guess[rows]
-        # Trees are small, so that to check what they are given takes longer than to fit them.
-        with config_context(assume_finite=True, skip_parameter_validation=True):
-            self._trees = [self._tree(features, rows, targets) for _ in range(_TREES)]
-
-    def _tree(
-        self,
-        features: NDArray[np.float32],
-        rows: NDArray[np.int64],
-        targets: NDArray[np.float64],
-    ) -> DecisionTreeRegressor:
-        """A tree of as many observations as there are, drawn with replacement."""
-        counts = np.bincount(self._random.integers(len(rows), size=len(rows)), minlength=len(rows))
-        drawn = counts > 0
-        tree = DecisionTreeRegressor(random_state=int(self._random.integers(2**31)))
-        weights = counts[drawn].astype(np.float64)
-        tree.fit(features[rows[drawn]], targets[drawn], sample_weight=weights, check_input=False)
-        return tree
+        seed = int(self._random.integers(2**63))
+        self._trees = RegressionForest(features[rows], targets, trees=_TREES, seed=seed)
 
     def predict(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """What each tree says, shape (trees, configurations): the logarithm of seconds."""
-        return np.stack([tree.tree_.predict(features)[:, 0] for tree in self._trees])
+        assert self._trees is not None, "it has learned"
+        return self._trees.predict(features)
 
 
 def probability_of_improvement(

@@ -7,6 +7,7 @@ void bind_bisection(nanobind::module_& module);
 void bind_congestion_assignment(nanobind::module_& module);
 void bind_cubic_search(nanobind::module_& module);
 void bind_distances(nanobind::module_& module);
+void bind_forest(nanobind::module_& module);
 void bind_hops(nanobind::module_& module);
 void bind_mappers(nanobind::module_& module);
 void bind_orderings(nanobind::module_& module);
@@ -28,6 +29,7 @@ NB_MODULE(_native, module) {
   bind_congestion_assignment(module);
   bind_cubic_search(module);
   bind_distances(module);
+  bind_forest(module);
   bind_hops(module);
   bind_mappers(module);
   bind_orderings(module);

@@ -13,6 +13,7 @@ MAY_INCLUDE = {
     "trace": {"graph", "trace"},
     "network": {"graph", "network"},
     "ordering": {"graph", "ordering"},
+    "regression": {"graph", "regression"},
     "mapping": {"graph", "trace", "mapping"},
 }
 _INCLUDE = re.compile(r'#include "searchspace/kernels/(\w+)/')
