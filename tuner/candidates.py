@@ -58,6 +58,7 @@ class Candidates:
         self._seconds: dict[int, float] = {}
         self._busiest: dict[int, float] = {}
         self._marks: dict[int, str] = {}
+        self._left: dict[tuple[int, str], list[Configuration]] = {}  # near ones that did not join
         for point in self._first():
             self.number_of(point, allow=self._structures)
 
@@ -118,8 +119,13 @@ class Candidates:
         """Let points that differ from a candidate in one parameter join."""
         more = max(2, self._structures // _SHARE_LATER)
         allow = self._known.structures.count + more if self._known is not None else None
-        for point in self._neighbours(self.points[number]):
-            self.number_of(point, allow=allow)
+        point = self.points[number]
+        for parameter in self._space.parameters:
+            if parameter.name in point and parameter.size > 1:
+                near = self._near(number, parameter)
+                left = [one for one in near if self.number_of(one, allow=allow) is None]
+                if _is_small(parameter):  # those that joined need not be made again
+                    self._left[number, parameter.name] = left
 
     def seconds(self, number: int) -> float:
         """What the collectives of a candidate took when they were probed; 0.0: not known."""
@@ -167,25 +173,31 @@ class Candidates:
         values |= {name: one for name, one in algorithms.items() if names_algorithms(name)}
         return self._space.canonicalise(values)
 
-    def _neighbours(self, point: Configuration) -> Iterator[Configuration]:
-        for parameter in self._space.parameters:
-            if parameter.name not in point or parameter.size == 1:
-                continue
-            for value in self._others(parameter, point[parameter.name]):
-                yield self._with(point, parameter, value)
-
-    def _others(self, parameter: Parameter, value: Value) -> list[Value]:
-        if parameter.kind == "permutation":
+    def _near(self, number: int, parameter: Parameter) -> list[Configuration]:
+        """Points with another value of a parameter: of a small one all that did not join yet."""
+        if (number, parameter.name) in self._left:
+            return self._left[number, parameter.name]
+        point = self.points[number]
+        value = point[parameter.name]
+        others: list[Value]
+        if _is_small(parameter):
+            others = [other for other in parameter.every() if other != value]
+        elif parameter.kind == "permutation":
             assert isinstance(value, tuple), "a permutation is a tuple"
-            return [_swapped(value, self._random) for _ in range(_NEIGHBOURS)]
-        if parameter.size <= _NEIGHBOURS:
-            return [other for other in parameter.every() if other != value]
-        return [parameter.sample(self._random) for _ in range(_NEIGHBOURS)]
+            others = [_swapped(value, self._random) for _ in range(_NEIGHBOURS)]
+        else:
+            others = [parameter.sample(self._random) for _ in range(_NEIGHBOURS)]
+        return [self._with(point, parameter, other) for other in others]
 
     def _with(self, point: Configuration, parameter: Parameter, value: Value) -> Configuration:
         """The point with another value; parameters that come to count get their defaults."""
         defaults = {p.name: p.default for p in self._space.parameters}
         return self._space.canonicalise({**defaults, **point, parameter.name: value})
+
+
+def _is_small(parameter: Parameter) -> bool:
+    """Whether neighbours are made with each of its values."""
+    return parameter.kind != "permutation" and parameter.size <= _NEIGHBOURS
 
 
 def _swapped(order: tuple[Any, ...], rng: random.Random) -> tuple[Any, ...]:

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SECOND: dict[str, Any] = {
     "name": "second",
     "machine": {**SPEC["machine"], "degree": 5},
-    "seed": 4,
+    "seed": 5,
 }
 
 
