@@ -18,16 +18,20 @@ def assert_verified(result: subprocess.CompletedProcess[str]) -> None:
     assert result.stdout.count("Verification: successful\n") == 1
 
 
-# On 4 ranks class W runs, and MPICH.
+# On 4 ranks class W runs, and MPICH what needs as many. Its ranks spin while they wait: more of them
+# than cores take seconds for what Open MPI does at once.
 @pytest.mark.parametrize("ranks", [1, 2, 8])
 @pytest.mark.parametrize("program", KERNELS)
 def test_class_s_verifies_on_open_mpi(run_program: Run, program: str, ranks: int) -> None:
     assert_verified(run_program("openmpi", program, ranks, "S"))
 
 
-@pytest.mark.parametrize("program", [*KERNELS, "bt", "ep", "lu", "sp"])
-def test_class_s_verifies_on_mpich(run_program: Run, program: str) -> None:
-    assert_verified(run_program("mpich", program, 4, "S"))
+@pytest.mark.parametrize(
+    ("program", "ranks"),
+    [*((program, 2) for program in (*KERNELS, "ep", "lu")), ("bt", 4), ("sp", 4)],
+)
+def test_class_s_verifies_on_mpich(run_program: Run, program: str, ranks: int) -> None:
+    assert_verified(run_program("mpich", program, ranks, "S"))
 
 
 @pytest.mark.parametrize("program", [*KERNELS, "ep"])

@@ -308,7 +308,7 @@ def test_declared_computation_is_captured_once_and_is_exact(
             "    volatile char *b = malloc(1 << 24);\n"
             "    for (int i = 0; i < 1 << 24; i += 4096) b[i] = 1;\n"
             "  }",
-            "the run used more than 4 GiB of memory",
+            "the run used more than 1 GiB of memory",
         ),
         (
             '  FILE *f = fopen("out", "w"); char b[65536] = {1};\n'
@@ -319,7 +319,7 @@ def test_declared_computation_is_captured_once_and_is_exact(
     ids=["abort", "exit", "no finalize", "deadlock", "crash", "memory", "gigabytes"],
 )
 def test_a_run_that_fails_says_how(capture: Capture, body: str, message: str) -> None:
-    limits = Limits(disk_bytes=64 << 20, memory_bytes=4 << 30)
+    limits = Limits(disk_bytes=64 << 20, memory_bytes=1 << 30)
     with pytest.raises(CaptureFailed, match=message) as caught:
         capture(program(body), limits=limits)
     assert "hamtune-capture-" not in str(caught.value)
