@@ -18,8 +18,8 @@ def assert_verified(result: subprocess.CompletedProcess[str]) -> None:
     assert result.stdout.count("Verification: successful\n") == 1
 
 
-# On 4 ranks class W runs, and MPICH what needs as many. Its ranks spin while they wait: more of them
-# than cores take seconds for what Open MPI does at once.
+# On 4 ranks class W runs, and MPICH what needs as many: its ranks spin while they wait, and more of
+# them than cores take seconds for what Open MPI does at once.
 @pytest.mark.parametrize("ranks", [1, 2, 8])
 @pytest.mark.parametrize("program", KERNELS)
 def test_class_s_verifies_on_open_mpi(run_program: Run, program: str, ranks: int) -> None:

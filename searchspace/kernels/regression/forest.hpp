@@ -36,17 +36,20 @@ class RegressionForest {
  private:
   friend class TreeGrower;
 
-  /// A leaf has no children: 0 is a root, which is nobody's child.
+  /// Features up to the threshold belong to the child `low`, larger ones to the one after it. A leaf is
+  /// its own child, so that whoever is there stays there.
   struct Node {
-    double value = 0;  // of a leaf; otherwise features up to it belong to the child `low`
-    std::uint32_t feature = 0;
-    std::uint32_t low = 0;
-    std::uint32_t high = 0;
+    float threshold;
+    std::uint32_t feature;
+    std::uint32_t low;
   };
+
+  std::uint32_t add_leaf();
 
   std::size_t features_;
   std::vector<std::uint32_t> roots_;
   std::vector<Node> nodes_;
+  std::vector<double> values_;  // of the leaves among the nodes
 };
 
 }  // namespace hamtune
