@@ -34,7 +34,7 @@ _LEVEL = 0.1
 """Per cent of regret within which two players are level."""
 _MET = {True: "met", False: "missed"}
 _RESAMPLES = 2_000
-_PACKAGES = ("opentuner", "scikit-learn", "optuna", "smac", "torch")
+_PACKAGES = ("opentuner", "optuna", "smac", "torch")
 
 
 def standings_of(games: Sequence[Game], ours: Sequence[str]) -> dict[str, Any]:

@@ -12,7 +12,6 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +161,6 @@ def results_of(games: Path) -> dict[str, Any]:
         "date": datetime.now(UTC).date().isoformat(),
         "simulator": simulator_version(),
         "python": platform.python_version(),
-        "scikit-learn": version("scikit-learn"),
         "most_trials": _TRIALS,
         "first_jobs": _FIRST_JOBS,
         "pairs": pairs,
