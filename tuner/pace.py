@@ -4,9 +4,9 @@ from __future__ import annotations
 
 __all__ = ["BEGIN_SECONDS", "TRIAL_SECONDS", "search_seconds"]
 
-BEGIN_SECONDS = 5.0
+BEGIN_SECONDS = 3.0
 """Roughly, on the clock, until OpenTuner and the model are loaded and the first trial is asked."""
-TRIAL_SECONDS = 0.1
+TRIAL_SECONDS = 0.02
 """Roughly, on the clock, for each trial: to learn of those before, and to propose it."""
 
 
@@ -18,6 +18,6 @@ def search_seconds(trials: int) -> float:
 
     Example:
         >>> search_seconds(40)
-        9.0
+        3.8
     """
     return BEGIN_SECONDS + TRIAL_SECONDS * trials

@@ -1,4 +1,4 @@
-"""The kernel that learns numbers from features: a random forest of regression trees."""
+"""The kernel that learns numbers from features: bagged regression trees."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ __all__ = ["RegressionForest"]
 
 
 class RegressionForest:
-    """Trees grown to their ends, each of a sample of the observations drawn with replacement.
+    """Unpruned regression trees, each of a bootstrap sample of the observations.
 
-    Breiman, "Random forests", Machine Learning 45 (2001), with all features competing at each
-    split: the one that leaves the least squared error wins, of equal ones one by chance. So small
-    a forest of so few observations is grown at each proposal of a search: in less time than it
-    takes to load scikit-learn, whose `DecisionTreeRegressor` grows the same trees.
+    Breiman, "Bagging predictors", Machine Learning 24 (1996): the split that leaves the least
+    squared error wins, of equal ones of several features that of one by chance. A search learns of
+    few observations before each proposal, which takes a tenth of the time of scikit-learn's
+    `DecisionTreeRegressor`, less than loading that. Its trees are grown likewise, but take features
+    within 1e-7 of each other as equal and end where the variance of targets is below 2e-16.
 
     Args:
         features: Of the observations, finite, shape (observations, features).
-        targets: What is to be predicted, shape (observations,).
-        trees: How many.
+        targets: What is to be predicted, finite, shape (observations,).
+        trees: How many, at least 1.
         seed: Of all random choices.
 
     Raises:
-        ValueError: There is no observation, or the shapes do not fit.
+        ValueError: There is no observation, something is not finite, or the shapes do not fit.
     """
 
     def __init__(

@@ -40,7 +40,7 @@ def test_an_estimate_counts_what_the_search_itself_takes(
     estimate = client.post("/api/v1/jobs/check", json=spec).json()["estimate"]
     assert estimate["seconds_per_trial"] == 2.0
     assert estimate["seconds"] > search_seconds(4)
-    assert estimate["note"].endswith(", and roughly 5.4 s for the search itself")
+    assert estimate["note"].endswith(", and roughly 3.08 s for the search itself")
 
 
 @pytest.mark.parametrize(

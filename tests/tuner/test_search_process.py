@@ -57,6 +57,18 @@ def test_searches_are_forks_of_one_server_and_alike() -> None:
         assert parent_of(anew._process.pid) not in servers
 
 
+def test_a_search_loads_no_library_that_it_can_do_without() -> None:
+    """Each takes a tenth of a second or more, which every job would pay."""
+    program = (
+        "import sys, tuner.opentuner_conversation, tuner.surrogate_technique\n"
+        "print([name for name in ('matplotlib', 'pandas', 'scipy.stats', 'sklearn')"
+        " if name in sys.modules])"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_a_server_that_was_started_ahead_is_that_of_the_first_search() -> None:
     end_server()
     before = children()

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -15,19 +16,18 @@ namespace hamtune {
 /// that feature; a split parts these rows and keeps their order, so that nothing is sorted twice.
 class TreeGrower {
  public:
-  TreeGrower(const FeatureRows& observed, const std::vector<double>& targets, std::uint64_t seed)
+  TreeGrower(const FeatureRows& observed, const std::vector<double>& targets)
       : targets_(targets),
-        random_(seed),
         count_(targets.size()),
         columns_(observed.features * count_),
-        sorted_(observed.features),
-        times_(count_),
-        is_low_(count_),
+        presorted_(observed.features),
+        counts_(count_),
+        is_left_(count_),
         passing_(count_) {
     for (std::size_t feature = 0; feature < observed.features; ++feature) {
       float* const column = &columns_[feature * count_];
       for (std::size_t row = 0; row < count_; ++row) column[row] = observed.row(row)[feature];
-      std::vector<std::uint32_t>& order = sorted_[feature];
+      std::vector<std::uint32_t>& order = presorted_[feature];
       order.resize(count_);
       std::iota(order.begin(), order.end(), 0U);
       std::stable_sort(order.begin(), order.end(), [column](std::uint32_t one, std::uint32_t other) {
@@ -37,21 +37,37 @@ class TreeGrower {
   }
 
   /// Adds a tree to a forest.
-  void grow(RegressionForest& forest) {
-    draw();
+  void grow(RegressionForest& forest, Random random) {
+    draw(random);
     orders_.clear();
-    std::vector<std::uint32_t> varying;
-    for (std::uint32_t feature = 0; feature < sorted_.size(); ++feature) {
-      std::vector<std::uint32_t>& order = orders_.emplace_back();
-      for (const std::uint32_t row : sorted_[feature])
-        if (times_[row] > 0) order.push_back(row);
-      varying.push_back(feature);
-    }
-    every_.clear();
-    for (std::uint32_t row = 0; row < count_; ++row)
-      if (times_[row] > 0) every_.push_back(row);
+    for (const std::vector<std::uint32_t>& order : presorted_) orders_.push_back(drawn_of(order));
+    std::vector<std::uint32_t> every(count_);
+    std::iota(every.begin(), every.end(), 0U);
+    samples_ = drawn_of(every);
+    std::vector<std::uint32_t> features(presorted_.size());
+    std::iota(features.begin(), features.end(), 0U);
+
     forest.roots_.push_back(forest.add_leaf());
-    grow(forest, forest.roots_.back(), {0, every_.size()}, std::move(varying));
+    std::vector<Growing> growing;
+    growing.push_back({forest.roots_.back(), {0, samples_.size()}, std::move(features)});
+    while (!growing.empty()) {
+      Growing node = std::move(growing.back());
+      growing.pop_back();
+      const Summary summary = summary_of(node.range);
+      const Split split = summary.error > 0 ? best_split(node, summary, random) : Split();
+      if (split.left == 0) {
+        forest.values_[node.number] = summary.mean;
+        continue;
+      }
+      part(node, split);
+      const std::uint32_t left = forest.add_leaf();
+      forest.add_leaf();
+      const float middle = split.below / 2 + split.above / 2;
+      forest.nodes_[node.number] = {middle < split.above ? middle : split.below, split.feature, left};
+      const std::size_t border = node.range.begin + split.left;
+      growing.push_back({left + 1, {border, node.range.end}, node.varying});
+      growing.push_back({left, {node.range.begin, border}, std::move(node.varying)});
+    }
   }
 
  private:
@@ -61,119 +77,121 @@ class TreeGrower {
     std::size_t end;
   };
 
+  /// A node that may be split.
+  struct Growing {
+    std::uint32_t number;
+    Range range;
+    std::vector<std::uint32_t> varying;  // features: all that differ within the node, possibly others
+  };
+
+  struct Summary {
+    double weight;
+    double mean;
+    double error;  // squared, 0 where all targets are the same
+  };
+
   struct Split {
     std::uint32_t feature = 0;
-    std::size_t low = 0;  // how many observations belong to the lower child; none: there is no split
+    std::size_t left = 0;  // how many observations belong to the left child; none: there is no split
     double gain = 0;
     float below = 0;  // the values beside it
     float above = 0;
   };
 
-  void draw() {
-    std::fill(times_.begin(), times_.end(), 0.0);
+  void draw(Random& random) {
+    std::fill(counts_.begin(), counts_.end(), 0.0);
     for (std::size_t drawn = 0; drawn < count_; ++drawn)
-      times_[random_.below(static_cast<std::uint32_t>(count_))] += 1.0;
+      counts_[random.below(static_cast<std::uint32_t>(count_))] += 1.0;
   }
 
-  /// `varying` holds all features that differ within the node, and possibly others.
-  void grow(RegressionForest& forest, std::uint32_t node, Range range, std::vector<std::uint32_t> varying) {
-    const auto [weight, mean, is_uniform] = summary(range);
-    const Split split = is_uniform ? Split() : best_split(range, weight, mean, varying);
-    if (split.low == 0) {
-      forest.values_[node] = mean;
-      return;
-    }
-    part(range, split, varying);
-    const std::uint32_t low = forest.add_leaf();
-    forest.add_leaf();
-    const float middle = split.below / 2 + split.above / 2;
-    forest.nodes_[node] = {middle < split.above ? middle : split.below, split.feature, low};
-    grow(forest, low, {range.begin, range.begin + split.low}, varying);
-    grow(forest, low + 1, {range.begin + split.low, range.end}, std::move(varying));
+  std::vector<std::uint32_t> drawn_of(const std::vector<std::uint32_t>& order) const {
+    std::vector<std::uint32_t> drawn;
+    for (const std::uint32_t row : order)
+      if (counts_[row] > 0) drawn.push_back(row);
+    return drawn;
   }
 
-  struct Summary {
-    double weight;
-    double mean;
-    bool is_uniform;
-  };
-
-  Summary summary(Range range) const {
+  Summary summary_of(Range range) const {
+    const double first = targets_[samples_[range.begin]];
     double weight = 0;
-    double sum = 0;
-    bool is_uniform = true;
+    double sum = 0;  // of what the targets differ from the first one: exactly 0 where they do not
     for (std::size_t place = range.begin; place < range.end; ++place) {
-      const std::uint32_t row = every_[place];
-      weight += times_[row];
-      sum += times_[row] * targets_[row];
-      is_uniform = is_uniform && targets_[row] == targets_[every_[range.begin]];
+      const std::uint32_t row = samples_[place];
+      weight += counts_[row];
+      sum += counts_[row] * (targets_[row] - first);
     }
-    return {weight, is_uniform ? targets_[every_[range.begin]] : sum / weight, is_uniform};
+    const double mean = first + sum / weight;
+    double error = 0;
+    for (std::size_t place = range.begin; place < range.end; ++place) {
+      const std::uint32_t row = samples_[place];
+      error += counts_[row] * (targets_[row] - mean) * (targets_[row] - mean);
+    }
+    return {weight, mean, error};
   }
 
-  /// Features that turn out to be the same in the whole node are taken out of `varying`.
-  Split best_split(Range range, double weight, double mean, std::vector<std::uint32_t>& varying) {
+  /// Features that turn out to be the same in the whole node are taken out of those that vary.
+  Split best_split(Growing& node, const Summary& summary, Random& random) {
     // Sums in another order differ by their rounding, which is not to decide between equal splits.
-    constexpr double kMore = 1 + 1e-10;
+    const double more = 1e-10 * summary.error;
+    std::vector<std::uint32_t>& varying = node.varying;
     Split best;
     std::size_t left = varying.size();
     while (left > 0) {
-      std::swap(varying[random_.below(static_cast<std::uint32_t>(left))], varying[left - 1]);
+      std::swap(varying[random.below(static_cast<std::uint32_t>(left))], varying[left - 1]);
       const std::uint32_t feature = varying[--left];
       const float* const column = &columns_[feature * count_];
       const std::vector<std::uint32_t>& order = orders_[feature];
-      if (column[order[range.begin]] == column[order[range.end - 1]]) {
+      if (column[order[node.range.begin]] == column[order[node.range.end - 1]]) {
         varying[left] = varying.back();
         varying.pop_back();
         continue;
       }
-      double low = 0;  // the weight so far, and the sum of what the targets differ from their mean
+      double weight = 0;  // so far, and the sum of what the targets differ from their mean
       double sum = 0;
-      for (std::size_t place = range.begin; place + 1 < range.end; ++place) {
+      for (std::size_t place = node.range.begin; place + 1 < node.range.end; ++place) {
         const std::uint32_t row = order[place];
-        low += times_[row];
-        sum += times_[row] * (targets_[row] - mean);
+        weight += counts_[row];
+        sum += counts_[row] * (targets_[row] - summary.mean);
         const float next = column[order[place + 1]];
         if (column[row] == next) continue;
-        const double gain = sum * sum / low + sum * sum / (weight - low);
-        if (best.low == 0 || gain > best.gain * kMore)
-          best = {feature, place + 1 - range.begin, gain, column[row], next};
+        const double gain = sum * sum / weight + sum * sum / (summary.weight - weight);
+        if (best.left == 0 || gain > best.gain + more)
+          best = {feature, place + 1 - node.range.begin, gain, column[row], next};
       }
     }
     return best;
   }
 
-  void part(Range range, const Split& split, const std::vector<std::uint32_t>& varying) {
+  void part(const Growing& node, const Split& split) {
     const std::vector<std::uint32_t>& order = orders_[split.feature];
-    for (std::size_t place = range.begin; place < range.end; ++place)
-      is_low_[order[place]] = place < range.begin + split.low;
-    for (const std::uint32_t feature : varying)
-      if (feature != split.feature) part(orders_[feature], range);
-    part(every_, range);
+    for (std::size_t place = node.range.begin; place < node.range.end; ++place)
+      is_left_[order[place]] = place < node.range.begin + split.left;
+    for (const std::uint32_t feature : node.varying)
+      if (feature != split.feature) part(orders_[feature], node.range);
+    part(samples_, node.range);
   }
 
   void part(std::vector<std::uint32_t>& order, Range range) {
-    std::size_t low = range.begin;
-    std::size_t high = 0;
+    std::size_t left = range.begin;
+    std::size_t right = 0;
     for (std::size_t place = range.begin; place < range.end; ++place) {
-      const std::uint32_t row = order[place];  // written to one of both: no branch to be guessed
-      order[low] = row;
-      passing_[high] = row;
-      low += is_low_[row];
-      high += 1U - is_low_[row];
+      const std::uint32_t row = order[place];  // written to both: no branch to be guessed
+      order[left] = row;
+      passing_[right] = row;
+      left += is_left_[row];
+      right += 1U - is_left_[row];
     }
-    std::copy_n(passing_.begin(), high, order.begin() + static_cast<std::ptrdiff_t>(low));
+    std::copy_n(passing_.begin(), right, order.begin() + static_cast<std::ptrdiff_t>(left));
   }
 
   const std::vector<double>& targets_;
-  Random random_;
   std::size_t count_;
-  std::vector<float> columns_;                       // of the observations, by feature
-  std::vector<std::vector<std::uint32_t>> sorted_;   // all observations by each feature
-  std::vector<double> times_;                        // how often each is drawn
-  std::vector<std::vector<std::uint32_t>> orders_;   // those drawn, by feature, of all nodes
-  std::vector<std::uint32_t> every_;                 // those drawn
-  std::vector<std::uint8_t> is_low_;
+  std::vector<float> columns_;                         // of the observations, by feature
+  std::vector<std::vector<std::uint32_t>> presorted_;  // all observations by each feature
+  std::vector<double> counts_;                         // how often each is in the sample
+  std::vector<std::vector<std::uint32_t>> orders_;     // the sample by each feature, a node after another
+  std::vector<std::uint32_t> samples_;                 // the same, by their numbers
+  std::vector<std::uint8_t> is_left_;
   std::vector<std::uint32_t> passing_;
 };
 
@@ -182,8 +200,15 @@ RegressionForest::RegressionForest(const FeatureRows& observed, const std::vecto
     : features_(observed.features) {
   if (targets.empty() || observed.rows != targets.size())
     throw std::invalid_argument("each observation has a row of features and a target");
-  TreeGrower grower(observed, targets, seed);
-  for (std::size_t tree = 0; tree < trees; ++tree) grower.grow(*this);
+  if (trees == 0) throw std::invalid_argument("a forest has at least one tree");
+  const auto is_finite = [](auto value) { return std::isfinite(value); };
+  if (!std::all_of(targets.begin(), targets.end(), is_finite) ||
+      !std::all_of(observed.row(0), observed.row(observed.rows), is_finite))
+    throw std::invalid_argument("features and targets are finite");
+  TreeGrower grower(observed, targets);
+  // Each tree has random numbers of its own: what one does with its does not change the others.
+  Random seeds(seed);
+  for (std::size_t tree = 0; tree < trees; ++tree) grower.grow(*this, Random(seeds.next()));
 }
 
 std::uint32_t RegressionForest::add_leaf() {
@@ -208,7 +233,7 @@ std::vector<double> RegressionForest::predict(const FeatureRows& rows) const {
         for (std::size_t row = 0; row < count; ++row) {
           const Node& node = nodes_[at[row]];
           const float value = rows.row(first + row)[node.feature];
-          const std::uint32_t next = node.low + (value > node.threshold ? 1U : 0U);
+          const std::uint32_t next = node.left + (value > node.threshold ? 1U : 0U);
           moved |= next ^ at[row];
           at[row] = next;
         }

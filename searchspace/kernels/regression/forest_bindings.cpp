@@ -1,6 +1,5 @@
 // The forest of regression trees, for Python.
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "searchspace/kernels/graph/bindings.hpp"
