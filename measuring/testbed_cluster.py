@@ -16,6 +16,7 @@ from searchspace.errors import HamtuneError
 from testbed.clusters import Testbed
 from testbed.counters import Counts
 from testbed.host_load import HostLoad
+from testbed.idle_states import awake
 from testbed.plan import DEVICE
 
 __all__ = ["Outcome", "TestbedCluster"]
@@ -120,13 +121,16 @@ class TestbedCluster:
             **line.environment,
         }
         before, load, begun = self.testbed.counts(), HostLoad.now(), time.monotonic()
-        with self.testbed.start(
-            self.hosts[0],
-            line.command,
-            environment=environment,
-            directory=Path.cwd(),
-            files=files,
-        ) as running:
+        with (
+            awake(),
+            self.testbed.start(
+                self.hosts[0],
+                line.command,
+                environment=environment,
+                directory=Path.cwd(),
+                files=files,
+            ) as running,
+        ):
             try:
                 status = running.wait(launch.seconds)
             except TimeoutError:
