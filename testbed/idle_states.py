@@ -8,7 +8,6 @@ open (Linux, "PM Quality Of Service Interface"), which is root's.
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,11 +23,14 @@ _AT_ONCE = struct.pack("i", 0)  # microseconds
 def awake(device: Path = _DEVICE) -> Iterator[bool]:
     """Keep idle cores from states that take time to leave; gives whether this host allows it."""
     try:
-        file = os.open(device, os.O_WRONLY)
+        file = device.open("r+b", buffering=0)
     except OSError:
         yield False
         return
-    try:
-        yield os.write(file, _AT_ONCE) == len(_AT_ONCE)
-    finally:
-        os.close(file)
+    with file:
+        allowed = True
+        try:
+            file.write(_AT_ONCE)
+        except OSError:
+            allowed = False
+        yield allowed

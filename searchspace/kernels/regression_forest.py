@@ -20,13 +20,15 @@ class RegressionForest:
     within 1e-7 of each other as equal and end where the variance of targets is below 2e-16.
 
     Args:
-        features: Of the observations, finite, shape (observations, features).
+        features: Of the observations, shape (observations, features); infinite ones, as numbers
+            too large for single precision become, are beyond all others.
         targets: What is to be predicted, finite, shape (observations,).
         trees: How many, at least 1.
         seed: Of all random choices.
 
     Raises:
-        ValueError: There is no observation, something is not finite, or the shapes do not fit.
+        ValueError: There is no observation, a feature is no number, a target is not finite, or the
+            shapes do not fit.
     """
 
     def __init__(

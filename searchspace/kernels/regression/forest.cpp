@@ -135,14 +135,14 @@ class TreeGrower {
     const double more = 1e-10 * summary.error;
     std::vector<std::uint32_t>& varying = node.varying;
     Split best;
-    std::size_t left = varying.size();
-    while (left > 0) {
-      std::swap(varying[random.below(static_cast<std::uint32_t>(left))], varying[left - 1]);
-      const std::uint32_t feature = varying[--left];
+    std::size_t unseen = varying.size();
+    while (unseen > 0) {
+      std::swap(varying[random.below(static_cast<std::uint32_t>(unseen))], varying[unseen - 1]);
+      const std::uint32_t feature = varying[--unseen];
       const float* const column = &columns_[feature * count_];
       const std::vector<std::uint32_t>& order = orders_[feature];
       if (column[order[node.range.begin]] == column[order[node.range.end - 1]]) {
-        varying[left] = varying.back();
+        varying[unseen] = varying.back();
         varying.pop_back();
         continue;
       }
@@ -201,10 +201,10 @@ RegressionForest::RegressionForest(const FeatureRows& observed, const std::vecto
   if (targets.empty() || observed.rows != targets.size())
     throw std::invalid_argument("each observation has a row of features and a target");
   if (trees == 0) throw std::invalid_argument("a forest has at least one tree");
-  const auto is_finite = [](auto value) { return std::isfinite(value); };
-  if (!std::all_of(targets.begin(), targets.end(), is_finite) ||
-      !std::all_of(observed.row(0), observed.row(observed.rows), is_finite))
-    throw std::invalid_argument("features and targets are finite");
+  if (!std::all_of(targets.begin(), targets.end(), [](double value) { return std::isfinite(value); }))
+    throw std::invalid_argument("targets are finite");
+  if (std::any_of(observed.row(0), observed.row(observed.rows), [](float value) { return std::isnan(value); }))
+    throw std::invalid_argument("features are numbers");
   TreeGrower grower(observed, targets);
   // Each tree has random numbers of its own: what one does with its does not change the others.
   Random seeds(seed);

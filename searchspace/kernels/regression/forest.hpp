@@ -22,8 +22,8 @@ struct FeatureRows {
 /// least squared error wins, of equal ones of several features that of one by chance.
 class RegressionForest {
  public:
-  /// Throws std::invalid_argument where nothing is observed, anything is not finite, there is not a row
-  /// of features for each target, or no tree is wanted.
+  /// Features may be infinite. Throws std::invalid_argument where nothing is observed, a feature is no
+  /// number or a target not finite, there is not a row of features for each target, or no tree is wanted.
   RegressionForest(const FeatureRows& observed, const std::vector<double>& targets, std::size_t trees,
                    std::uint64_t seed);
 

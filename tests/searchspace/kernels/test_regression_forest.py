@@ -79,6 +79,8 @@ def test_what_does_not_fit_is_refused() -> None:
         RegressionForest(known[:4], targets, trees=1, seed=0)
     with pytest.raises(ValueError, match="finite"):
         RegressionForest(known, targets * np.inf, trees=1, seed=0)
+    with pytest.raises(ValueError, match="features are numbers"):
+        RegressionForest(known * np.float32(np.nan), targets, trees=1, seed=0)
     with pytest.raises(ValueError, match="at least one tree"):
         RegressionForest(known, targets, trees=0, seed=0)
     with pytest.raises(ValueError, match="other features"):
