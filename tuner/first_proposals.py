@@ -56,6 +56,10 @@ class FirstProposals:
         known = dict(zip(map(int, left[quick]), map(float, expected[quick]), strict=True))
         return self._take(candidates, self._on_others(candidates, list(known)), known)
 
+    def by_example(self, candidates: Candidates, number: int) -> int:
+        """A candidate that was best elsewhere, whatever is expected of it."""
+        return self._take(candidates, [number])
+
     def _on_others(self, candidates: Candidates, numbers: list[int]) -> list[int]:
         """Those on structures that were not proposed so before; all where there are none."""
         fresh = [one for one in numbers if candidates.structure(one) not in self._structures]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from opentuner.search.technique import SearchTechnique
 
+from searchspace.errors import InvalidInput
 from searchspace.insight import Comparable, Experience, Insight
 from searchspace.space import SearchSpace
 from tuner.acquisition import log_seconds, prices_at, widest
@@ -170,6 +171,8 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
         if self._asked < _FIRST or len(self._observed) < _ENOUGH:
             if guess is None:
                 return self._first.by_probes(candidates, left)
+            if (example := self._example(candidates)) is not None:
+                return self._first.by_example(candidates, example)
             expected = guess.mean[left] - spreads * guess.spread[left]
             return self._first.by_expectation(candidates, left, expected)
         model = self._model = self._own if guess is None else self._helped
@@ -206,6 +209,18 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
         self._credit -= 1.0
         self._turns += 1
         return guess
+
+    def _example(self, candidates: Candidates) -> int | None:
+        """The best of a job that it learns from, where it was not proposed yet; else None."""
+        assert self._sources is not None, "they have guessed"
+        for values in self._sources.incumbents():
+            try:
+                number = candidates.number_of(self._space.canonicalise(values))
+            except InvalidInput:  # too many values to be told apart, or one that counts here alone
+                continue
+            if number is not None and not (number in self._proposed or number in self._observed):
+                return number
+        return None
 
     def _claimed(self, number: int) -> float:
         """The probability that a candidate is better than the best by more than `NOTABLE`."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from searchspace.configuration import Configuration
+from searchspace.configuration import Configuration, Value
 from searchspace.insight import Comparable, Experience
 from tuner.surrogate import Forest, Observation
 
@@ -110,6 +110,7 @@ class Sources:
         self._models = [
             _Model(one, comparable, seed + 1 + number) for number, one in enumerate(experiences)
         ]
+        self._incumbents = [comparable.point_of(one.chosen_by_best) for one in experiences]
         self._usual: NDArray[np.float64] | None = None
         self.weights: list[float] = [1.0] * len(experiences)
 
@@ -129,6 +130,19 @@ class Sources:
         rows = self._comparable.relative(rows, self._usual)
         for model in self._models:
             model.look_at(rows)
+
+    def incumbents(self) -> list[dict[str, Value]]:
+        """The values of each source's best trial, where the job has all of them too.
+
+        A search that begins with these begins where others have ended (Feurer, Springenberg,
+        Hutter, "Initializing Bayesian hyperparameter optimization via meta-learning", AAAI (2015)).
+
+        Returns:
+            By parameter; those of the sources that count most first.
+        """
+        order = sorted(range(len(self.weights)), key=lambda number: -self.weights[number])
+        counting = [self._incumbents[number] for number in order if self.weights[number] > 0]
+        return [values for values in counting if values is not None]
 
     def weigh(self, observations: Sequence[Observation]) -> None:
         """Find out how much each source counts.

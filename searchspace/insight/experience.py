@@ -27,6 +27,8 @@ _MOST_VALUES = 64
 """Of a parameter whose values are told apart one by one."""
 _EVERYWHERE = ("topology", "ordering", "mapping", "mpi", "collectives", "protocol")
 """What begins the names of parameters whose values mean the same on every machine."""
+_CHOSEN = "="
+"""Stands in the names of features of choices, and in those alone."""
 _NUMBERS = (
     "network.aspl",
     "network.diameter",
@@ -75,7 +77,7 @@ class Comparable:
                 continue
             for value in parameter.every():
                 self._columns[parameter.name, value] = len(names)
-                names.append(f"{parameter.name}={value}" + ("" if everywhere else place))
+                names.append(f"{parameter.name}{_CHOSEN}{value}" + ("" if everywhere else place))
         self._choices = len(names)
         if known is not None:
             self._probed = tuple(name for name, *_ in known.algorithms({}))
@@ -97,6 +99,16 @@ class Comparable:
         if len(to):
             usual[self._choices :] = np.median(to[:, self._choices :], axis=0)
         return np.round(rows - usual, _DIGITS)
+
+    def point_of(self, chosen: Sequence[str]) -> dict[str, Value] | None:
+        """The values that features stand for, by parameter; None where another job has one alone.
+
+        Args:
+            chosen: Names of features of choices, as `Experience.chosen_by_best` gives them.
+        """
+        values = dict(zip(self.names, self._columns, strict=False))
+        known = [values.get(name) for name in chosen]
+        return None if None in known else dict(one for one in known if one is not None)
 
     def _row(self, configuration: Mapping[str, Value]) -> NDArray[np.float64]:
         row = np.zeros(len(self.names))
@@ -146,6 +158,13 @@ class Experience:
     rows: NDArray[np.float64]
     times: NDArray[np.float64]
     completed: NDArray[np.bool_]
+
+    @property
+    def chosen_by_best(self) -> list[str]:
+        """The features that tell what the quickest trial chose."""
+        best = self.rows[int(np.argmin(np.where(self.completed, self.times, np.inf)))]
+        told = zip(self.features, best.tolist(), strict=True)
+        return [name for name, chosen in told if _CHOSEN in name and chosen == 1.0]
 
     def to_json(self) -> dict[str, Any]:
         """As JSON, to be stored, and to be sent to another process."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections import deque
 from collections.abc import Callable
 from functools import cache
@@ -14,11 +15,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from searchspace.configuration import Configuration
-from searchspace.insight import Experience, Tried, experience_of
+from searchspace.insight import Comparable, Experience, Tried, experience_of
 from searchspace.space import EnumParameter, SearchSpace
 from tuner import parameters
 from tuner.opentuner_conversation import Conversation
-from tuner.transfer import agreement, believed
+from tuner.transfer import Sources, agreement, believed
 
 TIMES = arrays(np.float64, st.integers(2, 30), elements=st.floats(1e-3, 1e3))
 TAU = st.floats(-1, 1)
@@ -83,8 +84,13 @@ def searched(
 
 
 @cache
+def taught_trials(objective: Callable[[Configuration], float]) -> list[Tried]:
+    return searched(objective, 1)[0]
+
+
+@cache
 def taught_by(objective: Callable[[Configuration], float]) -> Experience:
-    found = experience_of("first", "first", SPACE, None, searched(objective, 1)[0])
+    found = experience_of("first", "first", SPACE, None, taught_trials(objective))
     assert found is not None
     return found
 
@@ -156,6 +162,24 @@ def test_a_job_on_another_machine_tells_where_to_begin() -> None:
     alone = [best(seed, 12) for seed in seeds]
     assert np.mean(np.log(taught)) < np.mean(np.log(alone))
     assert sum(one <= other for one, other in zip(taught, alone, strict=True)) >= 7
+
+
+def test_a_job_begins_with_what_was_best_in_one_that_could_choose_the_same() -> None:
+    found, _ = searched(seconds, 11, [taught_by(scaled)], trials=1)
+    best = min(taught_trials(scaled), key=lambda one: one.seconds)
+    assert found[0].configuration == best.configuration
+
+
+def test_what_was_best_where_there_was_more_to_choose_is_no_place_to_begin() -> None:
+    wider = SearchSpace([*SPACE.parameters, EnumParameter("ordering", ("original", "hamorder"))])
+    drawn = [wider.sample(random.Random(seed)) for seed in range(20)]
+    source = experience_of(
+        "w", "w", wider, None, [Tried(one, seconds(one), completed=True) for one in drawn]
+    )
+    assert source is not None
+    assert Sources([source], Comparable(SPACE, None, None), 1).incumbents() == []
+    best = min(drawn, key=seconds)
+    assert Sources([source], Comparable(wider, None, None), 1).incumbents() == [dict(best)]
 
 
 @pytest.mark.parametrize("seed", [11, 12, 13, 14])

@@ -58,6 +58,23 @@ def test_it_is_the_same_after_it_was_stored() -> None:
     assert (again.rows == found.rows).all()
 
 
+def test_another_job_can_tell_what_the_quickest_trial_chose(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.ht"
+    pattern_trace(
+        {"pattern": "all-to-all", "ranks": 16, "size": 1000, "count": 2, "rate": 100}, trace
+    )
+    seen = Insight(parse_machine(MACHINE), 16, {}, [trace])
+    trials = tried(20)
+    found = experience_of("j1", "first", SPACE, seen, trials)
+    assert found is not None
+    best = min((one for one in trials if one.completed), key=lambda one: one.seconds)
+    assert "topology_seed" in best.configuration
+    same = Comparable(SPACE, insight(host_speed="1Gf"), None)
+    assert same.point_of(found.chosen_by_best) == dict(best.configuration)
+    # Its instances of networks are others.
+    assert Comparable(SPACE, insight(degree=5), None).point_of(found.chosen_by_best) is None
+
+
 def test_of_a_long_job_the_best_trials_are_kept_and_some_of_the_others() -> None:
     trials = tried(2000)
     found = experience(trials)

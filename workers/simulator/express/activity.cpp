@@ -1,5 +1,6 @@
 #include "workers/simulator/express/activity.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -7,6 +8,7 @@ namespace hamtune::express {
 
 namespace {
 
+constexpr std::size_t kChildren = 4;  // of each place of the heap
 constexpr double kLeastWork = 1e-5 * kInstant;  // less is nothing
 
 }  // namespace
@@ -18,7 +20,7 @@ void EventQueue::put(std::size_t place, const Entry& entry) {
 
 void EventQueue::rise(std::size_t place, const Entry& entry) {
   while (place > 0) {
-    const std::size_t parent = (place - 1) / 4;
+    const std::size_t parent = (place - 1) / kChildren;
     if (!entry.before(heap_[parent])) break;
     put(place, heap_[parent]);
     place = parent;
@@ -28,10 +30,10 @@ void EventQueue::rise(std::size_t place, const Entry& entry) {
 
 void EventQueue::sink(std::size_t place, const Entry& entry) {
   for (;;) {
-    const std::size_t first = 4 * place + 1;
+    const std::size_t first = kChildren * place + 1;
     if (first >= heap_.size()) break;
     std::size_t least = first;
-    for (std::size_t child = first + 1; child < first + 4 && child < heap_.size(); ++child)
+    for (std::size_t child = first + 1; child < first + kChildren && child < heap_.size(); ++child)
       if (heap_[child].before(heap_[least])) least = child;
     if (!heap_[least].before(entry)) break;
     put(place, heap_[least]);
@@ -50,6 +52,25 @@ void EventQueue::set(Activity& activity, double date, Activity::Event event) {
     rise(activity.place, entry);
   } else {
     sink(activity.place, entry);
+  }
+}
+
+void EventQueue::set_unsorted(Activity& activity, double date, Activity::Event event) {
+  activity.event = event;
+  const Entry entry = {date, next_order_++, &activity};
+  if (activity.place == Activity::kNoEvent) {
+    activity.place = heap_.size();
+    heap_.push_back(entry);
+  } else {
+    heap_[activity.place] = entry;
+  }
+}
+
+void EventQueue::sort() {
+  if (heap_.size() < 2) return;
+  for (std::size_t place = (heap_.size() - 2) / kChildren + 1; place-- > 0;) {
+    const Entry entry = heap_[place];
+    sink(place, entry);
   }
 }
 
@@ -86,24 +107,41 @@ void Model::update(Activity& activity, double now) {
   activity.last_rate = activity.rate();
 }
 
+/// When an activity has nothing left to do, at its present rate.
+double Model::end_of(const Activity& activity, double now) {
+  double date = -1;
+  if (const double rate = activity.rate(); rate > 0)
+    date = now + (activity.remains > 0 ? activity.remains / rate : 0);
+  if (activity.deadline >= 0 && (date <= -1 || activity.deadline < date)) date = activity.deadline;
+  if (!(date > -1)) throw std::logic_error("an activity gets nothing of its resources");
+  return date;
+}
+
 double Model::next_event(double now) {
+  constexpr std::size_t kAhead = 4;
+  constexpr std::size_t kFew = 8;  // of as many events as this change: then the others stay sorted
   system.solve([this](Activity* activity) {
-    if (!ChangedSet::contains(activity)) changed_.push_back(activity);
+    if (activity->changed) return;
+    activity->changed = true;
+    changed_.push_back(activity);
   });
-  while (!changed_.empty()) {
-    Activity& activity = *changed_.pop_front();
+  const bool many = changed_.size() * kFew > queue_.size();
+  for (std::size_t at = 0; at < changed_.size(); ++at) {
+    if (at + kAhead < changed_.size()) __builtin_prefetch(&changed_[at + kAhead]->remains);
+    Activity& activity = *changed_[at];
+    activity.changed = false;
     if (!activity.started || activity.finished || activity.penalty <= 0 ||
         activity.event == Activity::Event::latency_paid)
       continue;
     update(activity, now);
-    double date = -1;
-    if (const double rate = activity.rate(); rate > 0)
-      date = now + (activity.remains > 0 ? activity.remains / rate : 0);
-    if (activity.deadline >= 0 && (date <= -1 || activity.deadline < date))
-      date = activity.deadline;
-    if (!(date > -1)) throw std::logic_error("an activity gets nothing of its resources");
-    queue_.set(activity, date, Activity::Event::end);
+    const double date = end_of(activity, now);
+    if (many)
+      queue_.set_unsorted(activity, date, Activity::Event::end);
+    else
+      queue_.set(activity, date, Activity::Event::end);
   }
+  changed_.clear();
+  if (many) queue_.sort();
   return queue_.empty() ? -1 : queue_.first_date() - now;
 }
 
@@ -135,7 +173,8 @@ void Model::end(Activity& activity) {
   if (EndedSet::contains(&activity)) ended_.erase(&activity);
   system.end(activity.variable);
   queue_.remove(activity);
-  if (ChangedSet::contains(&activity)) changed_.erase(&activity);
+  if (activity.changed) changed_.erase(std::find(changed_.begin(), changed_.end(), &activity));
+  activity.changed = false;
   activity.started = false;
 }
 

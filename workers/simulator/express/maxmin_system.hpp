@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "workers/simulator/express/sequence.hpp"
@@ -14,63 +15,74 @@ namespace hamtune::express {
 
 struct Activity;
 struct Constraint;
-struct Variable;
 
 /// What one activity takes of one resource, for each unit of its rate.
 struct Element {
-  static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+  static constexpr std::uint32_t kNowhere = static_cast<std::uint32_t>(-1);
 
   Constraint* constraint = nullptr;
-  Variable* variable = nullptr;
-  double weight = 0;
-  double claim = 0;  // weight / penalty of the variable
-  std::size_t place = kNowhere;  // among the enabled ones of the resource
-  Links<Element> active;         // during a solution: of a variable without a value
+  double weight = 0;  // positive
+  double claim = 0;   // weight / penalty of the variable
+  std::uint32_t place = kNowhere;  // among the enabled ones of the resource
 };
 
-/// Elements of a resource whose variables take part, the latest first. All of them are looked at several
-/// times an event, so they stand in a row, which tells in time what is to be fetched from memory.
+/// Elements of a resource whose variables take part, in the order in which they came. All of them are looked
+/// at several times an event, so what is read of them stands in rows, and memory is read in order.
 class EnabledElements {
  public:
   bool empty() const { return count_ == 0; }
-  void push_front(Element& element);
+  std::uint32_t count() const { return count_; }
+  void push_back(Element& element, std::uint32_t variable);
   void erase(Element& element);
+  /// After the claim of an element has changed.
+  void update(const Element& element) { claims_[element.place] = element.claim; }
+
+  /// Calls `visit` with the number of each variable and its claim.
+  template <typename Visit>
+  void each_latest_first(Visit visit) const {
+    for (std::size_t left = variables_.size(); left-- > 0;)
+      if (variables_[left] != kNobody) visit(variables_[left], claims_[left]);
+  }
+
+  /// The same, until `visit` says that it is enough.
+  template <typename Visit>
+  void latest_first_until(Visit visit) const {
+    for (std::size_t left = variables_.size(); left-- > 0;)
+      if (variables_[left] != kNobody && visit(variables_[left])) return;
+  }
 
   template <typename Visit>
-  void each(Visit visit) const {
-    constexpr std::size_t kAhead = 6;  // places
-    for (std::size_t left = places_.size(); left-- > 0;) {
-      if (left >= kAhead) {
-        __builtin_prefetch(places_[left - kAhead].element);
-        __builtin_prefetch(places_[left - kAhead].variable);
-      }
-      if (places_[left].element != nullptr) visit(*places_[left].element);
-    }
+  void each_earliest_first(Visit visit) const {
+    for (const std::uint32_t variable : variables_)
+      if (variable != kNobody) visit(variable);
   }
 
  private:
-  struct Place {
-    Element* element = nullptr;  // null: it has left
-    Variable* variable = nullptr;
-  };
+  static constexpr std::uint32_t kNobody = static_cast<std::uint32_t>(-1);
 
-  std::vector<Place> places_;  // the earliest first
-  std::size_t count_ = 0;
+  void close_gaps();
+
+  // By place.
+  std::vector<std::uint32_t> variables_;  // kNobody: it has left
+  std::vector<double> claims_;
+  std::vector<Element*> elements_;
+  std::uint32_t count_ = 0;
 };
 
 /// A resource.
 struct Constraint {
-  double bound = 0;
-  bool shared = true;  // otherwise everybody gets the whole ("fat pipe")
-  EnabledElements enabled;
-  std::size_t disabled = 0;  // elements of variables without penalty
-  Links<Constraint> modified;
+  static constexpr std::uint32_t kNone = static_cast<std::uint32_t>(-1);
 
-  // during a solution
-  Sequence<Element, &Element::active> active;
-  double remaining = 0;
-  double usage = 0;
-  std::size_t candidate = 0;  // its place, or kNone
+  // What is asked for most comes first, within a line of the cache.
+  double bound = 0;
+  double remaining = 0;            // during a solution
+  double usage = 0;                // during a solution
+  std::uint32_t active = 0;        // during a solution: elements of variables without a value
+  std::uint32_t candidate = kNone; // during a solution: its place among them
+  Links<Constraint> modified;
+  bool shared = true;  // otherwise everybody gets the whole ("fat pipe")
+  std::uint32_t disabled = 0;  // elements of variables without penalty
+  EnabledElements enabled;
 };
 
 /// The rate of an activity.
@@ -79,9 +91,8 @@ struct Variable {
   double penalty = 0;  // 0: takes part in nothing
   double bound = -1;   // most; at most 0 for none
   double value = 0;
-  unsigned visited = 0;
+  std::uint32_t number = 0;  // among those of its system
   std::vector<Element> elements;
-  Links<Variable> saturated;
 };
 
 /// Finds the rates of all variables that what changed since the last time may concern.
@@ -105,48 +116,72 @@ class MaxMinSystem {
   void start_idle(Constraint& constraint);
   void end_idle(Constraint& constraint);
 
-  /// Finds the rates; calls `changed` for each activity whose rate may have changed, in SimGrid's
-  /// order, possibly several times.
+  /// Finds the rates; calls `changed` for each activity whose rate may have changed, in SimGrid's order.
   template <typename Changed>
   void solve(Changed changed) {
     if (!modified_) return;
     find_rates();
     modified_ = false;
-    for (Constraint* each = modified_set_.first(); each != nullptr; each = ModifiedSet::after(each))
-      each->enabled.each([&changed](const Element& element) {
-        if (element.weight > 0) changed(element.variable->activity);
+    std::size_t untold = taking_part_;
+    for (const Constraint* each = modified_set_.first(); each != nullptr && untold > 0;
+         each = ModifiedSet::after(each))
+      each->enabled.each_latest_first([this, &changed, &untold](std::uint32_t number, double) {
+        if (told_[number] == visit_) return;
+        told_[number] = visit_;
+        --untold;
+        Variable& variable = *variables_[number];
+        variable.value = values_[number];
+        changed(variable.activity);
       });
     ++visit_;
-    while (!modified_set_.empty()) modified_set_.pop_front();
+    forget_modified();
   }
 
  private:
-  using ActiveSet = Sequence<Element, &Element::active>;
   using ModifiedSet = Sequence<Constraint, &Constraint::modified>;
-  using SaturatedSet = Sequence<Variable, &Variable::saturated>;
 
   struct Candidate {
-    double remaining_over_usage;
+    double remaining_over_usage;  // negative: not known since something was taken
     Constraint* constraint;
   };
+
+  std::uint32_t number();
+  void add(Element& element, std::uint32_t variable);
+  void remove(Element& element);
+  void modify(Constraint& constraint);
+  void forget_modified();
 
   void note_modified(Constraint& constraint);
   void spread(const Constraint& constraint);
   void note_modified(const Variable& variable);
   void leave_if_unused(Constraint& constraint);
   void find_rates();
-  void update_saturated(double usage, std::size_t candidate, double& least);
+  void find_candidates();
+  double find_saturated();
   void collect_saturated_variables();
-  void take(Element& element);
+  bool set_value(const Variable& variable, double least_usage, double least_bound);
+  void take(const Element& element, double value);
   void update_candidate(Constraint& constraint);
 
   bool modified_ = false;
   unsigned visit_ = 1;
   ModifiedSet modified_set_;
+  std::size_t taking_part_ = 0;   // variables with elements that are enabled
+  std::size_t not_modified_ = 0;  // resources of these that are not in the set
+
+  // By the number of a variable.
+  std::vector<Variable*> variables_;
+  std::vector<double> values_;  // 0: without
+  std::vector<unsigned> visited_;
+  std::vector<unsigned> told_;
+  std::vector<bool> saturates_;
+  std::vector<std::uint32_t> free_numbers_;
+
+  // During a solution.
   std::vector<Candidate> candidates_;
-  std::size_t candidates_left_ = 0;
-  std::vector<std::size_t> saturated_;
-  SaturatedSet saturated_variables_;
+  std::uint32_t candidates_left_ = 0;
+  std::vector<std::uint32_t> saturated_;
+  std::vector<std::uint32_t> saturated_variables_;
 };
 
 }  // namespace hamtune::express

@@ -28,11 +28,20 @@ TEST_CASE("events come by date, those of one date in the order in which they wer
     for (int step = 0; step < 500; ++step) {
       Activity& activity = activities[random.below(60)];
       const std::uint32_t chance = random.below(8);
-      if (chance < 4) {
+      if (chance < 3) {
         const double date = random.below(20);
         queue.set(activity, date, Activity::Event::end);
         forget(&activity);
         model.emplace(date, &activity);
+      } else if (chance == 3) {
+        for (std::uint32_t each = random.below(30); each > 0; --each) {
+          Activity& one = activities[random.below(60)];
+          const double date = random.below(20);
+          queue.set_unsorted(one, date, Activity::Event::end);
+          forget(&one);
+          model.emplace(date, &one);
+        }
+        queue.sort();
       } else if (chance < 6) {
         queue.remove(activity);
         forget(&activity);

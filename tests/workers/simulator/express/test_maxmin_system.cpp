@@ -147,6 +147,25 @@ TEST_CASE("only what shares with something changed is solved anew, and told") {
   CHECK(told.empty());
 }
 
+TEST_CASE("what has a change in common with others is told, however many resources lie between") {
+  // Two chains: each activity shares a resource with the next one of its chain.
+  constexpr std::size_t kLength = 20;
+  Network network(std::vector<double>(2 * kLength + 2, 10));
+  std::vector<const Activity*> one;
+  for (std::size_t at = 0; at < kLength; ++at) {
+    one.push_back(&network.start(1, -1, {{at, 1}, {at + 1, 1}}));
+    network.start(1, -1, {{kLength + 1 + at, 1}, {kLength + 2 + at, 1}});
+  }
+  network.solve();
+  const Activity& waiting = network.start(0, -1, {{0, 1}});  // takes part in nothing yet
+  std::vector<const Activity*> told;
+  network.system.solve([&](Activity* activity) { told.push_back(activity); });
+  std::sort(told.begin(), told.end());
+  std::sort(one.begin(), one.end());
+  CHECK(told == one);
+  CHECK(waiting.variable.value == 0);
+}
+
 TEST_CASE("rates are max-min fair however activities come, change and go") {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     CAPTURE(seed);
@@ -191,16 +210,37 @@ TEST_CASE("rates are max-min fair however activities come, change and go") {
   }
 }
 
-TEST_CASE("elements are visited the latest first, also after most have left") {
+TEST_CASE("a variable that changes is told once, whatever it takes of how many resources") {
+  Network network({10, 10, 10});
+  const Activity& wide = network.start(1, -1, {{0, 1}, {1, 1}, {2, 1}});
+  network.start(1, -1, {{1, 1}});
+  std::vector<const Activity*> told;
+  network.system.solve([&](Activity* activity) { told.push_back(activity); });
+  CHECK(told.size() == 2);
+  CHECK(std::count(told.begin(), told.end(), &wide) == 1);
+}
+
+TEST_CASE("elements are visited the latest first or the earliest first, also after most have left") {
   std::deque<Element> elements(100);
   EnabledElements enabled;
-  for (Element& element : elements) enabled.push_front(element);
+  for (std::uint32_t number = 0; number < 100; ++number) {
+    elements[number].claim = number / 2.0;
+    enabled.push_back(elements[number], number);
+  }
   for (std::size_t at = 0; at < 100; ++at)
     if (at % 10 != 3) enabled.erase(elements[at]);
-  std::vector<const Element*> visited;
-  enabled.each([&](const Element& element) { visited.push_back(&element); });
-  REQUIRE(visited.size() == 10);
-  for (std::size_t at = 0; at < 10; ++at) CHECK(visited[at] == &elements[93 - 10 * at]);
+  elements[43].claim = 7;
+  enabled.update(elements[43]);
+  CHECK(enabled.count() == 10);
+  std::vector<std::uint32_t> latest_first;
+  enabled.each_latest_first([&](std::uint32_t variable, double claim) {
+    latest_first.push_back(variable);
+    CHECK(claim == (variable == 43 ? 7 : variable / 2.0));
+  });
+  CHECK(latest_first == std::vector<std::uint32_t>{93, 83, 73, 63, 53, 43, 33, 23, 13, 3});
+  std::vector<std::uint32_t> earliest_first;
+  enabled.each_earliest_first([&](std::uint32_t variable) { earliest_first.push_back(variable); });
+  CHECK(earliest_first == std::vector<std::uint32_t>(latest_first.rbegin(), latest_first.rend()));
   for (std::size_t at = 3; at < 100; at += 10) enabled.erase(elements[at]);
   CHECK(enabled.empty());
 }
