@@ -1,7 +1,7 @@
 """Decision files of collectives: what they cost, and what programs gain by them.
 
     .venv/bin/python -m benchmarks.rules cost [--output benchmarks/rules.json]
-    .venv/bin/python -m benchmarks.rules programs [--repeats 7] [--only panels,ensemble]
+    .venv/bin/python -m benchmarks.rules programs [--repeats 21] [--only panels,ensemble]
         [--output benchmarks/rules.json]
     .venv/bin/python -m benchmarks.rules table
 
@@ -214,7 +214,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("what", choices=("cost", "programs", "table"))
-    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--repeats", type=int, default=21)
     parser.add_argument(
         "--only", type=_names, default=tuple(PROGRAMS), help="programs, separated by commas"
     )

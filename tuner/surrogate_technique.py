@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from opentuner.search.technique import SearchTechnique
 
-from searchspace.errors import InvalidInput
 from searchspace.insight import Comparable, Experience, Insight
 from searchspace.space import SearchSpace
 from tuner.acquisition import log_seconds, prices_at, widest
@@ -213,11 +212,8 @@ class Surrogate(SearchTechnique):  # type: ignore[misc]
     def _example(self, candidates: Candidates) -> int | None:
         """The best of a job that it learns from, where it was not proposed yet; else None."""
         assert self._sources is not None, "they have guessed"
-        for values in self._sources.incumbents():
-            try:
-                number = candidates.number_of(self._space.canonicalise(values))
-            except InvalidInput:  # too many values to be told apart, or one that counts here alone
-                continue
+        for incumbent in self._sources.incumbents():
+            number = candidates.number_of(incumbent)
             if number is not None and not (number in self._proposed or number in self._observed):
                 return number
         return None

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from searchspace.configuration import Configuration, Value
+from searchspace.configuration import Configuration
 from searchspace.insight import Comparable, Experience
 from tuner.surrogate import Forest, Observation
 
@@ -26,6 +26,8 @@ __all__ = ["Guess", "Sources", "agreement", "believed"]
 
 _TRUST = 3
 """Pairs of trials that a source is taken to have ordered rightly before there are any."""
+_EXEMPLARY = 0.5
+"""A source that counts less than this part of another one has no trial to begin with."""
 _TESTED = 8
 """Trials from which on a source has to order them better than chance."""
 
@@ -110,7 +112,7 @@ class Sources:
         self._models = [
             _Model(one, comparable, seed + 1 + number) for number, one in enumerate(experiences)
         ]
-        self._incumbents = [comparable.point_of(one.chosen_by_best) for one in experiences]
+        self._incumbents = [comparable.same_point(one) for one in experiences]
         self._usual: NDArray[np.float64] | None = None
         self.weights: list[float] = [1.0] * len(experiences)
 
@@ -131,18 +133,20 @@ class Sources:
         for model in self._models:
             model.look_at(rows)
 
-    def incumbents(self) -> list[dict[str, Value]]:
-        """The values of each source's best trial, where the job has all of them too.
+    def incumbents(self) -> list[Configuration]:
+        """The best trials of the sources, where they are points of the job's space.
 
         A search that begins with these begins where others have ended (Feurer, Springenberg,
         Hutter, "Initializing Bayesian hyperparameter optimization via meta-learning", AAAI (2015)).
 
         Returns:
-            By parameter; those of the sources that count most first.
+            Of the sources that count at least half as much as any other; those that count most
+            first.
         """
+        least = max(max(self.weights) * _EXEMPLARY, np.finfo(float).tiny)
         order = sorted(range(len(self.weights)), key=lambda number: -self.weights[number])
-        counting = [self._incumbents[number] for number in order if self.weights[number] > 0]
-        return [values for values in counting if values is not None]
+        found = [self._incumbents[number] for number in order if self.weights[number] >= least]
+        return [one for one in found if one is not None]
 
     def weigh(self, observations: Sequence[Observation]) -> None:
         """Find out how much each source counts.

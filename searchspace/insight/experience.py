@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from searchspace.configuration import Configuration, Value
+from searchspace.errors import InvalidInput
 from searchspace.insight.insight import Insight
 from searchspace.insight.known import Known
 from searchspace.space import SearchSpace
@@ -27,8 +28,6 @@ _MOST_VALUES = 64
 """Of a parameter whose values are told apart one by one."""
 _EVERYWHERE = ("topology", "ordering", "mapping", "mpi", "collectives", "protocol")
 """What begins the names of parameters whose values mean the same on every machine."""
-_CHOSEN = "="
-"""Stands in the names of features of choices, and in those alone."""
 _NUMBERS = (
     "network.aspl",
     "network.diameter",
@@ -65,19 +64,20 @@ class Comparable:
     """
 
     def __init__(self, space: SearchSpace, insight: Insight | None, known: Known | None) -> None:
+        self._space = space
         self._known = known
-        place = "" if insight is None else _place(insight)
+        self._place = "" if insight is None else _place(insight)
         self._columns: dict[tuple[str, Value], int] = {}
         names: list[str] = []
         for parameter in space.parameters:
             if not 1 < parameter.size <= _MOST_VALUES or parameter.kind == "permutation":
                 continue
-            everywhere = parameter.name.split(".")[0] in _EVERYWHERE
+            everywhere = _is_everywhere(parameter.name)
             if not everywhere and insight is None:
                 continue
             for value in parameter.every():
                 self._columns[parameter.name, value] = len(names)
-                names.append(f"{parameter.name}{_CHOSEN}{value}" + ("" if everywhere else place))
+                names.append(f"{parameter.name}={value}" + ("" if everywhere else self._place))
         self._choices = len(names)
         if known is not None:
             self._probed = tuple(name for name, *_ in known.algorithms({}))
@@ -100,15 +100,17 @@ class Comparable:
             usual[self._choices :] = np.median(to[:, self._choices :], axis=0)
         return np.round(rows - usual, _DIGITS)
 
-    def point_of(self, chosen: Sequence[str]) -> dict[str, Value] | None:
-        """The values that features stand for, by parameter; None where another job has one alone.
-
-        Args:
-            chosen: Names of features of choices, as `Experience.chosen_by_best` gives them.
-        """
-        values = dict(zip(self.names, self._columns, strict=False))
-        known = [values.get(name) for name in chosen]
-        return None if None in known else dict(one for one in known if one is not None)
+    def same_point(self, source: Experience) -> Configuration | None:
+        """The best trial of another job as a point of this one's space; None where it is none."""
+        best = source.best
+        if best is None:
+            return None
+        if not all(map(_is_everywhere, best)) and (source.place != self._place or not self._place):
+            return None
+        try:
+            return self._space.canonicalise(best)
+        except InvalidInput:  # something was chosen there that cannot be chosen here, or not at all
+            return None
 
     def _row(self, configuration: Mapping[str, Value]) -> NDArray[np.float64]:
         row = np.zeros(len(self.names))
@@ -127,7 +129,12 @@ class Comparable:
         return row
 
 
+def _is_everywhere(parameter: str) -> bool:
+    return parameter.split(".")[0] in _EVERYWHERE
+
+
 def _place(insight: Insight) -> str:
+    """Where instances of networks and seeds of mappers are the same."""
     machine = insight.machine
     degree = "" if machine.degree is None else f" of degree {machine.degree}"
     cores = machine.cores_per_host
@@ -150,6 +157,8 @@ class Experience:
         times: Logarithms of their seconds less the median of those that ran to their end; of one
             that was cut off, of what it takes at least. Shape (trials,).
         completed: Whether they ran to their end, shape (trials,).
+        best: The configuration of the quickest that did; None of one that was stored without.
+        place: The machine and the ranks, as far as instances and seeds depend on them.
     """
 
     job: str
@@ -158,13 +167,8 @@ class Experience:
     rows: NDArray[np.float64]
     times: NDArray[np.float64]
     completed: NDArray[np.bool_]
-
-    @property
-    def chosen_by_best(self) -> list[str]:
-        """The features that tell what the quickest trial chose."""
-        best = self.rows[int(np.argmin(np.where(self.completed, self.times, np.inf)))]
-        told = zip(self.features, best.tolist(), strict=True)
-        return [name for name, chosen in told if _CHOSEN in name and chosen == 1.0]
+    best: Configuration | None = None
+    place: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """As JSON, to be stored, and to be sent to another process."""
@@ -175,12 +179,15 @@ class Experience:
             "rows": self.rows.tolist(),
             "times": self.times.tolist(),
             "completed": self.completed.tolist(),
+            "best": None if self.best is None else dict(self.best),
+            "place": self.place,
         }
 
     @classmethod
     def from_json(cls, told: Mapping[str, Any]) -> Experience:
         """Reads it back."""
         features = tuple(told["features"])
+        best = told.get("best")
         return cls(
             told["job"],
             told["name"],
@@ -188,6 +195,8 @@ class Experience:
             np.array(told["rows"], dtype=np.float64).reshape(-1, len(features)),
             np.array(told["times"], dtype=np.float64),
             np.array(told["completed"], dtype=np.bool_),
+            None if best is None else Configuration.from_json(best),
+            told.get("place", ""),
         )
 
 
@@ -241,6 +250,8 @@ def experience_of(
         comparable.relative(rows, usual),
         np.round(times, _DIGITS),
         completed,
+        kept[int(np.argmin(np.where(completed, times, np.inf)))].configuration,
+        "" if insight is None else _place(insight),
     )
 
 

@@ -164,22 +164,42 @@ def test_a_job_on_another_machine_tells_where_to_begin() -> None:
     assert sum(one <= other for one, other in zip(taught, alone, strict=True)) >= 7
 
 
-def test_a_job_begins_with_what_was_best_in_one_that_could_choose_the_same() -> None:
-    found, _ = searched(seconds, 11, [taught_by(scaled)], trials=1)
-    best = min(taught_trials(scaled), key=lambda one: one.seconds)
-    assert found[0].configuration == best.configuration
+def best_of(objective: Callable[[Configuration], float]) -> Configuration:
+    return min(taught_trials(objective), key=lambda one: one.seconds).configuration
+
+
+@pytest.mark.parametrize("seed", [11, 12, 13])
+def test_turns_of_others_begin_with_what_was_best_for_them(seed: int) -> None:
+    """Every other one of the first proposals; where it was proposed, another one is."""
+    learned = [taught_by(scaled), taught_by(upside_down), taught_by(scaled)]
+    found, _ = searched(seconds, seed, learned, trials=8)
+    configurations = [one.configuration for one in found]
+    assert configurations[0] == best_of(scaled)
+    assert best_of(upside_down) in configurations[1:3]
+    assert len(set(configurations)) == 8
+
+
+def test_a_job_that_counts_little_beside_another_one_has_no_trial_to_begin_with() -> None:
+    sources = Sources([taught_by(upside_down), taught_by(scaled)], Comparable(SPACE, None, None), 1)
+    for weights, known in (
+        ([1.0, 1.0], [best_of(upside_down), best_of(scaled)]),
+        ([0.5, 0.9], [best_of(scaled), best_of(upside_down)]),
+        ([0.4, 0.9], [best_of(scaled)]),
+        ([0.0, 0.0], []),
+    ):
+        sources.weights = weights
+        assert sources.incumbents() == known
 
 
 def test_what_was_best_where_there_was_more_to_choose_is_no_place_to_begin() -> None:
     wider = SearchSpace([*SPACE.parameters, EnumParameter("ordering", ("original", "hamorder"))])
     drawn = [wider.sample(random.Random(seed)) for seed in range(20)]
-    source = experience_of(
-        "w", "w", wider, None, [Tried(one, seconds(one), completed=True) for one in drawn]
-    )
+    trials = [Tried(one, seconds(one), completed=True) for one in drawn]
+    source = experience_of("w", "w", wider, None, trials)
     assert source is not None
     assert Sources([source], Comparable(SPACE, None, None), 1).incumbents() == []
     best = min(drawn, key=seconds)
-    assert Sources([source], Comparable(wider, None, None), 1).incumbents() == [dict(best)]
+    assert Sources([source], Comparable(wider, None, None), 1).incumbents() == [best]
 
 
 @pytest.mark.parametrize("seed", [11, 12, 13, 14])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from searchspace.configuration import Configuration
 from searchspace.formats.patterns import pattern_trace
 from searchspace.insight import Comparable, Experience, Insight, Tried, experience_of
 from searchspace.machine import parse_machine
@@ -23,6 +25,7 @@ SPACE = SearchSpace(
         EnumParameter("mpi", ("mpich", "ompi")),
     ]
 )
+PLACE = " of 16 hosts of degree 4, 1 cores each, 16 ranks"
 MACHINE = {"nodes": 16, "degree": 4, "host_speed": "100Gf", "link_bandwidth": "40Gbps"}
 
 
@@ -58,21 +61,44 @@ def test_it_is_the_same_after_it_was_stored() -> None:
     assert (again.rows == found.rows).all()
 
 
-def test_another_job_can_tell_what_the_quickest_trial_chose(tmp_path: Path) -> None:
-    trace = tmp_path / "trace.ht"
-    pattern_trace(
-        {"pattern": "all-to-all", "ranks": 16, "size": 1000, "count": 2, "rate": 100}, trace
-    )
-    seen = Insight(parse_machine(MACHINE), 16, {}, [trace])
+def test_the_best_trial_is_a_point_of_jobs_that_can_choose_the_same() -> None:
+    best = Configuration({"topology": "random", "topology_seed": 2, "mpi": "ompi"})
+    source = replace(experience(tried(20)), best=best, place=PLACE)
+    assert Comparable(SPACE, insight(host_speed="1Gf"), None).same_point(source) == best
+    assert Comparable(SPACE, insight(degree=5), None).same_point(source) is None
+    assert Comparable(SPACE, None, None).same_point(source) is None
+    fewer = SearchSpace([*SPACE.parameters[:2], EnumParameter("mpi", ("mpich", "impi"))])
+    assert Comparable(fewer, insight(), None).same_point(source) is None
+    more = SearchSpace([*SPACE.parameters, EnumParameter("ordering", ("original", "hamorder"))])
+    assert Comparable(more, insight(), None).same_point(source) is None
+
+
+def test_a_value_that_a_job_fixes_is_held_against_that_of_the_best_trial() -> None:
+    """Another seed is another network, also where neither job could choose it."""
+    best = Configuration({"topology": "random", "topology_seed": 2, "mpi": "ompi"})
+    source = replace(experience(tried(20)), best=best, place=PLACE)
+    for seed, found in ((2, best), (3, None)):
+        fixed = IntegerParameter(
+            "topology_seed", seed, seed, when=Condition("topology", ("random",))
+        )
+        space = SearchSpace([SPACE.parameters[0], fixed, SPACE.parameters[2]])
+        assert Comparable(space, insight(), None).same_point(source) == found
+
+
+def test_on_any_machine_a_point_without_instances_is_the_same() -> None:
+    best = Configuration({"topology": "torus-2d", "mpi": "ompi"})
+    source = replace(experience(tried(20)), best=best, place=PLACE)
+    assert Comparable(SPACE, insight(degree=5), None).same_point(source) == best
+
+
+def test_an_experience_knows_its_best_trial_and_one_that_was_stored_without_does_not() -> None:
     trials = tried(20)
-    found = experience_of("j1", "first", SPACE, seen, trials)
-    assert found is not None
+    found = experience(trials)
     best = min((one for one in trials if one.completed), key=lambda one: one.seconds)
-    assert "topology_seed" in best.configuration
-    same = Comparable(SPACE, insight(host_speed="1Gf"), None)
-    assert same.point_of(found.chosen_by_best) == dict(best.configuration)
-    # Its instances of networks are others.
-    assert Comparable(SPACE, insight(degree=5), None).point_of(found.chosen_by_best) is None
+    assert found.best == best.configuration
+    told = {key: one for key, one in found.to_json().items() if key not in ("best", "place")}
+    old = Experience.from_json(told)
+    assert (old.best, Comparable(SPACE, None, None).same_point(old)) == (None, None)
 
 
 def test_of_a_long_job_the_best_trials_are_kept_and_some_of_the_others() -> None:

@@ -119,7 +119,7 @@ double Model::end_of(const Activity& activity, double now) {
 
 double Model::next_event(double now) {
   constexpr std::size_t kAhead = 4;
-  constexpr std::size_t kFew = 8;  // of as many events as this change: then the others stay sorted
+  constexpr std::size_t kFew = 8;  // where fewer than one event in so many changes, the others stay sorted
   system.solve([this](Activity* activity) {
     if (activity->changed) return;
     activity->changed = true;

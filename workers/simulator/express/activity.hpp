@@ -31,7 +31,7 @@ struct Activity {
   bool started = false;
   bool finished = false;
   Event event = Event::none;
-  bool changed = false;  // its next event is not known
+  bool changed = false;  // it is among those whose next event is to be found
   std::size_t place = kNoEvent;  // in the queue
   Links<Activity> ended;
 

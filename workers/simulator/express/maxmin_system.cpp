@@ -8,6 +8,7 @@ namespace hamtune::express {
 namespace {
 
 constexpr double kPrecision = 1e-5;  // SimGrid's maxmin/precision
+
 /// Subtracts; what is left below `least` is nothing.
 void subtract(double& value, double amount, double least) {
   value -= amount;
@@ -48,7 +49,7 @@ void EnabledElements::close_gaps() {
   elements_.resize(kept);
 }
 
-/// Of a variable that starts: small numbers first, so that rows by number stay short.
+/// Of a variable that starts: those of variables that ended first, so that rows by number stay short.
 std::uint32_t MaxMinSystem::number() {
   if (free_numbers_.empty()) {
     variables_.emplace_back();

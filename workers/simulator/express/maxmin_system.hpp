@@ -73,12 +73,12 @@ class EnabledElements {
 struct Constraint {
   static constexpr std::uint32_t kNone = static_cast<std::uint32_t>(-1);
 
-  // What is asked for most comes first, within a line of the cache.
+  // What is asked for most stands together.
   double bound = 0;
-  double remaining = 0;            // during a solution
-  double usage = 0;                // during a solution
-  std::uint32_t active = 0;        // during a solution: elements of variables without a value
-  std::uint32_t candidate = kNone; // during a solution: its place among them
+  double remaining = 0;             // during a solution
+  double usage = 0;                 // during a solution
+  std::uint32_t active = 0;         // during a solution: elements of variables without a value
+  std::uint32_t candidate = kNone;  // during a solution: its place among them
   Links<Constraint> modified;
   bool shared = true;  // otherwise everybody gets the whole ("fat pipe")
   std::uint32_t disabled = 0;  // elements of variables without penalty
@@ -101,7 +101,7 @@ class MaxMinSystem {
   /// Prepares a variable that will have at most `elements`.
   void start(Variable& variable, Activity* activity, double penalty, double bound, std::size_t elements);
 
-  /// Adds an element for a resource; where the variable has one already, increases it.
+  /// Adds an element of a positive weight for a resource; where the variable has one already, increases it.
   void expand(Variable& variable, Constraint& constraint, double weight);
 
   /// Lets a variable without penalty take part, or changes its penalty.

@@ -198,6 +198,9 @@ TEST_CASE("rates are max-min fair however activities come, change and go") {
         if (chance < 7) {
           network.system.end(activity.variable);
           running.erase(running.begin() + static_cast<std::ptrdiff_t>(at));
+          // Another one may come before rates are found, with the number that has become free.
+          if (random.below(2) == 0)
+            running.push_back(&network.start(1, -1, {{random.below(resources), 1}}));
         } else if (chance < 9) {
           network.system.enable(activity.variable, 0.5 + random.unit());
         } else {
