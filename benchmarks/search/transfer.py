@@ -6,6 +6,7 @@ ft-6) with other seeds; these are pairs of other spaces.
 
 from __future__ import annotations
 
+import functools
 import json
 import platform
 import statistics
@@ -44,7 +45,7 @@ MOST_SHARE, MOST_HARM = 0.5, 1.1
 """The bars: of the trials without learning, at most so many for related and for unrelated jobs."""
 _TRIALS = 100
 _CLOSE = 1.01
-_FIRST_JOBS = 5
+_FIRST_JOBS = 20
 """So many first jobs of a space teach all its second jobs, in turns."""
 _RESAMPLES = 10_000
 
@@ -77,23 +78,18 @@ SPACES_OF_PAIRS = tuple(dict.fromkeys(name for p in PAIRS for name in (p.source,
 """Whose tables are needed."""
 
 
+@functools.cache
 def _first(directory: Path, space: str, seed: int) -> Experience:
-    """What a first job of a hundred trials has to teach."""
+    """What a first job of a hundred trials has to teach, as it is stored."""
     case = Case(space, directory / space)
     played = ours(Board(case, Table.load(table_path(case)), _TRIALS), seed)
     found = experience_of(space, space, case.built.space, insight_of(case), played.trials)
     assert found is not None, "a trial has run"
-    return found
+    return Experience.from_json(json.loads(json.dumps(found.to_json())))
 
 
 def _game(directory: Path, source: str | None, target: str, seed: int) -> dict[str, Any]:
-    learned = []
-    if source is not None:
-        first = seed % _FIRST_JOBS
-        kept = directory / source / f"experience-{first}.json"
-        if not kept.exists():
-            kept.write_text(json.dumps(_first(directory, source, first).to_json()))
-        learned = [Experience.from_json(json.loads(kept.read_text()))]
+    learned = [] if source is None else [_first(directory, source, seed % _FIRST_JOBS)]
     case = Case(target, directory / target)
     known = Table.load(table_path(case))
     board = Board(case, known, _TRIALS, _CLOSE * known.best)
