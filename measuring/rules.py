@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from measuring.clusters import Cluster
-from measuring.sampling import Asked, Sample, Take, sample
+from measuring.sampling import Asked, Sample, Take, is_faster, sample
 from measuring.trials import Program, measure_once
 from searchspace.collectives import DEFAULT
 from searchspace.collectives.decision_table import DecisionTable, Row
@@ -19,6 +19,8 @@ from searchspace.errors import HamtuneError
 
 __all__ = ["LIBRARY", "Mixture", "Selection", "select_fastest", "under_table"]
 
+_CLOSER = 3.0
+"""By so much better are tables known that could not be told apart."""
 LIBRARY = "library"
 """The name of the empty table: all is left to the library."""
 
@@ -75,8 +77,9 @@ def select_fastest(
 ) -> Selection:
     """Measure tables in turns, then the fastest with one collective after the other exchanged.
 
-    An exchange is kept where it makes the mean smaller by more than the precision that was asked
-    for. Tables that say the same are measured once.
+    Tables that cannot be told from the fastest are measured again, three times as well. An exchange
+    is kept where it makes the program faster by more than chance (`is_faster`). Tables that say the
+    same are measured once.
 
     Args:
         tables: By name, among them `LIBRARY`.
@@ -89,28 +92,16 @@ def select_fastest(
     Raises:
         HamtuneError: No run of any table counts.
     """
-    ends = clock() + asked.seconds
+    runs = _Runs(tables, run, asked, seed, say, clock)
     collectives = sorted({name for table in tables.values() for name in table})
-    runs = 0
-
-    def measured(named: Mapping[str, Mixture]) -> dict[str, Sample]:
-        nonlocal runs
-        left = replace(asked, seconds=ends - clock())
-        same = _alike({label: mixture.table(tables) for label, mixture in named.items()})
-        found = sample(
-            sorted(set(same.values())),
-            lambda label: run(named[label].table(tables)),
-            left,
-            seed=seed,
-            say=say,
-            clock=clock,
-        )
-        runs += sum(one.runs for one in found.values())
-        return {label: found[first] for label, first in same.items()}
-
     pure = {name: Mixture(tuple((one, name) for one in collectives)) for name in tables}
-    whole = measured(pure)
-    fastest = min(whole, key=lambda name: _mean(whole[name]))
+    whole = runs.measured(pure)
+    fastest = _fastest(whole)
+    close = {name: pure[name] for name in pure if not is_faster(whole[fastest], whole[name])}
+    if runs.are_several(close) and not runs.over:
+        again = runs.measured(close, asked.precision / _CLOSER)
+        whole |= {name: whole[name].with_more(more) for name, more in again.items()}
+        fastest = _fastest({name: whole[name] for name in close})
     selected, known = pure[fastest], whole[fastest]
     if known.mean is None:
         raise HamtuneError(_why_nothing(whole))
@@ -121,13 +112,71 @@ def select_fastest(
             if (exchanged := selected.instead(collective, name)).table(tables)
             != selected.table(tables)
         }
-        if not others or clock() >= ends:
+        if not others or runs.over:
             continue
-        again = measured({"as before": selected, **others})
+        again = runs.measured({"as before": selected, **others})
         best = min(others, key=lambda label: _mean(again[label]))
-        if _mean(again[best]) < _mean(again["as before"]) * (1 - asked.precision):
+        if is_faster(again[best], again["as before"]):
             selected, known = others[best], again[best]
-    return Selection(whole, selected, known, runs)
+    return Selection(whole, selected, known, runs.count)
+
+
+class _Runs:
+    """Runs of a program under mixtures of tables, until the time for all of them is over."""
+
+    def __init__(
+        self,
+        tables: Mapping[str, DecisionTable],
+        run: Run,
+        asked: Asked,
+        seed: int,
+        say: Callable[[str, Sample], None],
+        clock: Callable[[], float],
+    ) -> None:
+        self._tables = tables
+        self._run = run
+        self._asked = asked
+        self._seed = seed
+        self._say = say
+        self._clock = clock
+        self._ends = clock() + asked.seconds
+        self.count = 0
+
+    @property
+    def over(self) -> bool:
+        return self._clock() >= self._ends
+
+    def are_several(self, named: Mapping[str, Mixture]) -> bool:
+        """Whether not all of them say the same."""
+        return len(set(self._alike(named).values())) > 1
+
+    def measured(
+        self, named: Mapping[str, Mixture], precision: float | None = None
+    ) -> dict[str, Sample]:
+        """What the program takes under mixtures, in turns; to a precision of their own, if any."""
+        asked = replace(
+            self._asked,
+            seconds=self._ends - self._clock(),
+            precision=self._asked.precision if precision is None else precision,
+        )
+        same = self._alike(named)
+        found = sample(
+            sorted(set(same.values())),
+            lambda label: self._run(named[label].table(self._tables)),
+            asked,
+            seed=self._seed,
+            say=self._say,
+            clock=self._clock,
+        )
+        self.count += sum(one.runs for one in found.values())
+        return {label: found[first] for label, first in same.items()}
+
+    def _alike(self, named: Mapping[str, Mixture]) -> dict[str, str]:
+        return _alike({label: mixture.table(self._tables) for label, mixture in named.items()})
+
+
+def _fastest(known: Mapping[str, Sample]) -> str:
+    return min(known, key=lambda name: _mean(known[name]))
 
 
 def _alike(tables: Mapping[str, DecisionTable]) -> dict[str, str]:

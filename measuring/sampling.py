@@ -14,7 +14,7 @@ from scipy import stats
 
 from measuring.clusters import RunFailed
 
-__all__ = ["Asked", "Sample", "Take", "sample"]
+__all__ = ["Asked", "Sample", "Take", "is_faster", "sample"]
 
 T = TypeVar("T", bound=Hashable)
 CONFIDENCE = 0.95
@@ -84,6 +84,14 @@ class Sample:
         error = statistics.stdev(self.seconds) / math.sqrt(len(self.seconds))
         return float(stats.t.ppf(0.5 + CONFIDENCE / 2, len(self.seconds) - 1)) * error
 
+    def with_more(self, more: Sample) -> Sample:
+        """The runs of both."""
+        return Sample(
+            [*self.seconds, *more.seconds],
+            [*self.doubted, *more.doubted],
+            [*self.failures, *more.failures],
+        )
+
     def settled(self, asked: Asked) -> bool:
         """Whether it need not be run again."""
         if self.runs >= asked.most or len(self.failures) >= asked.failures:
@@ -92,6 +100,21 @@ class Sample:
         if len(self.seconds) < asked.least or half is None or mean is None:
             return False
         return half < asked.precision * mean
+
+
+def is_faster(one: Sample, other: Sample) -> bool:
+    """Whether the mean of one is less than that of another by more than chance would have it.
+
+    By the t-test for unequal variances (Welch, "The generalization of Student's problem when
+    several different population variances are involved", Biometrika 34 (1947)), one-sided at 2.5%.
+    Not where less than two runs of either count.
+    """
+    if min(len(one.seconds), len(other.seconds)) < 2:
+        return False
+    if len(set(one.seconds)) == len(set(other.seconds)) == 1:  # a test of what does not vary
+        return one.seconds[0] < other.seconds[0]
+    tested = stats.ttest_ind(one.seconds, other.seconds, equal_var=False, alternative="less")
+    return bool(tested.pvalue < (1 - CONFIDENCE) / 2)
 
 
 def sample(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import random
+from collections import Counter
 from collections.abc import Mapping
 
 import pytest
@@ -47,18 +49,42 @@ def test_a_collective_that_the_cluster_runs_otherwise_is_exchanged() -> None:
     assert selected.whole[LIBRARY].mean == pytest.approx(6.0)
 
 
-def test_what_gains_less_than_the_precision_is_not_exchanged() -> None:
+@pytest.mark.parametrize(("noise", "reduce"), [(0.0005, "library"), (0.05, "rules")])
+def test_an_exchange_is_kept_where_it_gains_more_than_chance(noise: float, reduce: str) -> None:
+    """Half a per cent is less than the precision, and enough where runs differ by less."""
     tables = {"rules": table(bcast="NTSL", reduce="rab"), LIBRARY: {}}
-    seconds = {"NTSL": 1.0, "rab": 1.001, DEFAULT: 1.002}
+    seconds = {"NTSL": 1.0, "rab": 1.012, DEFAULT: 1.0}
+    drawn = random.Random(5)
 
     def run(rules: DecisionTable) -> Take:
         took = choices(rules)
-        together = 0.5 if took["bcast"] == "NTSL" and took["reduce"] == "rab" else 0.0
-        return Take(sum(seconds[one] for one in took.values()) - together)
+        together = 0.5 if took["bcast"] == "NTSL" else 0.0
+        exact = sum(seconds[one] for one in took.values()) - together
+        return Take(exact * (1 + drawn.gauss(0, noise)))
 
-    selected = select_fastest(tables, run, ASKED, seed=1)
+    asked = Asked(precision=0.01, least=5, most=15)
+    selected = select_fastest(tables, run, asked, seed=1)
 
-    assert {source for _, source in selected.mixture.sources} == {"rules"}
+    assert dict(selected.mixture.sources) == {"bcast": "rules", "reduce": reduce}
+
+
+def test_tables_that_are_about_as_fast_run_again() -> None:
+    ran: Counter[str] = Counter()
+    drawn = random.Random(3)
+    seconds = {"NTSL": 1.0, "binomial": 1.004, DEFAULT: 2.0}
+
+    def run(rules: DecisionTable) -> Take:
+        took = choices(rules)["bcast"]
+        ran[took] += 1
+        return Take(seconds[took] * (1 + drawn.gauss(0, 0.006)))
+
+    tables = {"rules": table(bcast="binomial"), "single": table(bcast="NTSL"), LIBRARY: {}}
+    asked = Asked(precision=0.02, least=3, most=40)
+    selected = select_fastest(tables, run, asked, seed=1)
+
+    assert dict(selected.mixture.sources) == {"bcast": "single"}
+    assert selected.whole["single"].runs > 2 * selected.whole[LIBRARY].runs
+    assert sum(ran.values()) == selected.runs
 
 
 def test_tables_that_say_the_same_are_run_once() -> None:
@@ -73,7 +99,7 @@ def test_tables_that_say_the_same_are_run_once() -> None:
 
     assert selected.whole["rules"] == selected.whole["single"]
     assert selected.runs == len(ran)
-    assert ran.count({}) <= 2 * ASKED.least
+    assert ran.count({}) <= 3 * ASKED.least  # by itself, again, and in place of the rules
 
 
 def test_rules_that_stop_the_program_are_not_kept() -> None:
@@ -151,5 +177,5 @@ def test_what_is_kept_is_no_slower_than_any_table_and_by_collective_the_best(
         min(of for (one, _), of in seconds.items() if one == name) for name in COLLECTIVES
     )
     assert took(selected.mixture.table(tables)) <= min(map(took, tables.values())) * 1.0001
-    # Each exchange that is not made gains less than the precision of the whole.
-    assert took(selected.mixture.table(tables)) <= least / (1 - ASKED.precision) ** len(COLLECTIVES)
+    # Times do not vary, so each exchange that gains is made.
+    assert took(selected.mixture.table(tables)) == pytest.approx(least)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from measuring.clusters import RunFailed
-from measuring.sampling import Asked, Sample, Take, sample
+from measuring.sampling import Asked, Sample, Take, is_faster, sample
 
 
 def test_what_repeats_well_is_run_least_and_what_does_not_more_often() -> None:
@@ -81,3 +81,26 @@ def test_the_interval_holds_the_mean_and_is_that_of_student(seconds: list[float]
     assert known.half_interval is not None
     expected = stats.sem(seconds) * stats.t.ppf(0.975, len(seconds) - 1)
     assert known.half_interval == pytest.approx(expected, abs=1e-12)
+
+
+@given(seconds=st.lists(st.floats(0.5, 2.0), min_size=2, max_size=10))
+def test_nothing_is_faster_than_what_takes_as_long(seconds: list[float]) -> None:
+    assert not is_faster(Sample(seconds), Sample(list(reversed(seconds))))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "faster"),
+    [
+        ([1.0, 1.01, 0.99, 1.0], [1.1, 1.11, 1.09, 1.1], True),
+        ([1.0, 1.5, 0.6, 1.1], [1.1, 1.6, 0.7, 1.2], False),  # chance would have it so
+        ([1.0, 1.0], [1.1, 1.1], True),  # what does not vary is known
+        ([1.0, 1.0], [1.0, 1.0], False),
+        ([1.0], [2.0, 2.1], False),
+        ([1.0, 1.1], [], False),
+    ],
+)
+def test_it_is_faster_by_more_than_chance(
+    one: list[float], other: list[float], faster: bool
+) -> None:
+    assert is_faster(Sample(one), Sample(other)) is faster
+    assert not is_faster(Sample(other), Sample(one))
