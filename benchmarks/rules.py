@@ -56,7 +56,8 @@ NETWORK = "random4"
 MOST_CPU_SECONDS = 300.0
 MOST_SLOWER, LEAST_FASTER = 0.02, 3
 _CHANCE = 0.05
-"""How likely it may be that runs alike would differ as much (Mann and Whitney 1947)."""
+"""How likely it may be that any of the programs would differ as much if all runs were alike (Mann
+and Whitney 1947; Bonferroni's correction for their number)."""
 _SIMULATED = {
     "default": "default_seconds",
     "single": "single_seconds",
@@ -204,7 +205,7 @@ def judge(rows: Sequence[Mapping[str, Any]], bars: Bars) -> None:
         slower = medians["kept"] / medians[rival] - 1
         ranked = mannwhitneyu(row["seconds"]["kept"], row["seconds"][rival], alternative="less")
         bars.at_most(f"{row['program']}: slower than the better of both by", slower, MOST_SLOWER)
-        faster += bool(ranked.pvalue < _CHANCE)
+        faster += bool(ranked.pvalue < _CHANCE / len(rows))
     bars.at_least(f"programs of {len(rows)} faster than both", faster, LEAST_FASTER)
 
 
