@@ -121,30 +121,24 @@ def select_fastest(
     return Selection(whole, selected, known, runs.count)
 
 
+@dataclass
 class _Runs:
     """Runs of a program under mixtures of tables, until the time for all of them is over."""
 
-    def __init__(
-        self,
-        tables: Mapping[str, DecisionTable],
-        run: Run,
-        asked: Asked,
-        seed: int,
-        say: Callable[[str, Sample], None],
-        clock: Callable[[], float],
-    ) -> None:
-        self._tables = tables
-        self._run = run
-        self._asked = asked
-        self._seed = seed
-        self._say = say
-        self._clock = clock
-        self._ends = clock() + asked.seconds
-        self.count = 0
+    tables: Mapping[str, DecisionTable]
+    run: Run
+    asked: Asked
+    seed: int
+    say: Callable[[str, Sample], None]
+    clock: Callable[[], float]
+    count: int = 0
+
+    def __post_init__(self) -> None:
+        self._ends = self.clock() + self.asked.seconds
 
     @property
     def over(self) -> bool:
-        return self._clock() >= self._ends
+        return self.clock() >= self._ends
 
     def are_several(self, named: Mapping[str, Mixture]) -> bool:
         """Whether not all of them say the same."""
@@ -155,24 +149,24 @@ class _Runs:
     ) -> dict[str, Sample]:
         """What the program takes under mixtures, in turns; to a precision of their own, if any."""
         asked = replace(
-            self._asked,
-            seconds=self._ends - self._clock(),
-            precision=self._asked.precision if precision is None else precision,
+            self.asked,
+            seconds=self._ends - self.clock(),
+            precision=self.asked.precision if precision is None else precision,
         )
         same = self._alike(named)
         found = sample(
             sorted(set(same.values())),
-            lambda label: self._run(named[label].table(self._tables)),
+            lambda label: self.run(named[label].table(self.tables)),
             asked,
-            seed=self._seed,
-            say=self._say,
-            clock=self._clock,
+            seed=self.seed,
+            say=self.say,
+            clock=self.clock,
         )
         self.count += sum(one.runs for one in found.values())
         return {label: found[first] for label, first in same.items()}
 
     def _alike(self, named: Mapping[str, Mixture]) -> dict[str, str]:
-        return _alike({label: mixture.table(self._tables) for label, mixture in named.items()})
+        return _alike({label: mixture.table(self.tables) for label, mixture in named.items()})
 
 
 def _fastest(known: Mapping[str, Sample]) -> str:
