@@ -13,7 +13,7 @@ import click
 from cli.job_names import JobName
 from cli.mapping_pictures import check_picture
 from cli.options import data_option, example, json_option, print_json, say, seed_option
-from cli.rules_asked import MOST_RANKS, SIZES, Task, asked_of, called_of, counted
+from cli.rules_asked import MOST_RANKS, SIZES, Task, asked_of, called_of, counted, simulated_program
 from cli.rules_found import FoundRules, found_rules
 from cli.rules_job import Given, of_job
 from cli.rules_measured import OnCluster, on_cluster_options
@@ -229,7 +229,7 @@ def rules(
     _announce(task, on)
     answer = Answer(task, *_decided(task, worth, evaluations))
     if opened is not None:
-        answer = where.select_fastest(answer, opened, library, seed)
+        answer = where.select_fastest(answer, opened, library, evaluations, seed)
     _write(answer, output, library, drawing)
     _tell_all(output, chosen, answer.document, answer.text, as_json=as_json)
     if answer.problem is not None:
@@ -373,7 +373,7 @@ def _decided(task: Task, worth: float, evaluations: int) -> tuple[Decided, Progr
         )
     if task.traced is None:
         return decided, None
-    return decided, _in_program(task, task.traced, decided.table, evaluations)
+    return decided, _in_program(task, decided.table, evaluations)
 
 
 def _resolved(
@@ -424,16 +424,10 @@ def _check_library(target: Target, library: Path | None, *, needed: bool) -> Non
         file.write({}, target, [], library)
 
 
-def _in_program(
-    task: Task, traced: TracedApplication, alone: DecisionTable, most: int
-) -> ProgramRules:
-    from workers.program_rules import Program, rules_for
-    from workers.simulator_client import Simulator
-    from workers.tuning_problem import request_for
+def _in_program(task: Task, alone: DecisionTable, most: int) -> ProgramRules:
+    from workers.program_rules import rules_for
 
-    with Simulator(traced.traces) as simulator:
-        request = request_for(task.resolved, traced.workload)
-        program = Program(simulator, request, task.target, most)
+    with simulated_program(task, most) as program:
         return rules_for(
             program,
             task.target,

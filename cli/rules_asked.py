@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from cli.simulation_inputs import TracedApplication
 from searchspace.collectives.decision_table import SIZED
@@ -12,7 +14,10 @@ from searchspace.errors import InvalidInput
 from searchspace.platform import Resolved
 from searchspace.units import parse_size
 
-__all__ = ["MOST_RANKS", "SIZES", "Task", "asked_of", "called_of", "counted"]
+if TYPE_CHECKING:
+    from workers.program_rules import Program
+
+__all__ = ["MOST_RANKS", "SIZES", "Task", "asked_of", "called_of", "counted", "simulated_program"]
 
 SIZES = "1,8,64,256,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB,64KiB,128KiB,512KiB,1MiB,4MiB"
 _OF_BLOCKS = ("allgather", "alltoall", "gather", "scatter")
@@ -34,6 +39,19 @@ class Task:
     asked: Mapping[str, Mapping[int, tuple[int, ...]]]
     non_commutative: Collection[str] | None
     traced: TracedApplication | None = None
+
+
+@contextmanager
+def simulated_program(task: Task, most: int) -> Iterator[Program]:
+    """The program of a task, which has one, to be simulated so often at most."""
+    from workers.program_rules import Program
+    from workers.simulator_client import Simulator
+    from workers.tuning_problem import request_for
+
+    assert task.traced is not None, "a program was named"
+    with Simulator(task.traced.traces) as simulator:
+        request = request_for(task.resolved, task.traced.workload)
+        yield Program(simulator, request, task.target, most)
 
 
 def asked_of(

@@ -15,18 +15,19 @@ import click
 
 from cli.clusters import cluster_options, open_cluster
 from cli.options import say
-from cli.rules_asked import Task
+from cli.rules_asked import Task, simulated_program
 from cli.rules_output import Answer
 from searchspace.collectives.decision_table import DecisionTable
 from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.machine import Machine
 from searchspace.platform import Resolved
-from searchspace.units import format_duration
+from searchspace.units import format_duration, format_size
 
 if TYPE_CHECKING:
     from measuring.clusters import Cluster, Library
-    from measuring.rules import Selection
+    from measuring.rules import Exchange, Selection
     from measuring.sampling import Sample
+    from measuring.trials import Program
 
 __all__ = ["MeasuredRules", "OnCluster", "on_cluster_options"]
 
@@ -59,15 +60,17 @@ class MeasuredRules:
         whole = ", ".join(
             f"{_took(known)} {_TITLES[name]}" for name, known in selection.whole.items()
         )
-        choices = ", ".join(f"{name}: {_OF[source]}" for name, source in selection.mixture.sources)
+        choices = [f"{name}: {_OF[source]}" for name, source in selection.mixture.sources]
+        choices += [_exchange_text(exchange) for exchange in selection.exchanges]
         took = f"{_took(selection.sample)} under the rules that are kept"
-        return f"measured: {took}; {whole}; {selection.runs} runs\nkept: {choices}"
+        return f"measured: {took}; {whole}; {selection.runs} runs\nkept: {', '.join(choices)}"
 
     @property
     def document(self) -> dict[str, Any]:
         """The same as JSON."""
         return {
             "kept": dict(self.selection.mixture.sources),
+            "exchanges": [_exchange_document(one) for one in self.selection.exchanges],
             "seconds": self.selection.sample.mean,
             "whole": {name: _document(known) for name, known in self.selection.whole.items()},
             "runs": self.selection.runs,
@@ -145,56 +148,77 @@ class OnCluster:
         return cluster, _rank_names(task.resolved, cluster, emulated)
 
     def select_fastest(
-        self, answer: Answer, where: tuple[Cluster, list[str]], own: Path | None, seed: int
+        self,
+        answer: Answer,
+        where: tuple[Cluster, list[str]],
+        own: Path | None,
+        evaluations: int,
+        seed: int,
     ) -> Answer:
         """Run the program under the rules and under others, and keep the fastest.
 
         Where no run counts, the answer stays what simulation has found, with the problem.
         """
         try:
-            return self._measured(answer, where, own, seed)
+            return self._measured(answer, where, own, evaluations, seed)
         except HamtuneError as error:
             say("hamtune: nothing was measured; these are the rules by simulation")
             return replace(answer, problem=error)
 
     def _measured(
-        self, answer: Answer, where: tuple[Cluster, list[str]], own: Path | None, seed: int
+        self,
+        answer: Answer,
+        where: tuple[Cluster, list[str]],
+        own: Path | None,
+        evaluations: int,
+        seed: int,
     ) -> Answer:
-        from measuring.building import build_preload
         from measuring.rules import LIBRARY, select_fastest, under_table
         from measuring.sampling import Asked
-        from measuring.trials import Program
+        from workers.nearby_rules import NearbyRules
 
-        task, program = answer.task, answer.program
-        assert task.traced is not None, "rules of a program are measured"
-        assert program is not None, "and simulated before"
-        library = cast("Library", task.target.format)
+        task, found = answer.task, answer.program
+        assert found is not None, "rules of a program are measured"
         cluster, names = where
         tables = {
-            "rules": program.table,
-            "single": program.single_table,
+            "rules": found.table,
+            "single": found.single_table,
             LIBRARY: cast("DecisionTable", {}),
         }
-        seconds = 60 * self.minutes
         say(f"hamtune: runs on the cluster, {self.minutes:g} minutes at most")
-        with tempfile.TemporaryDirectory(prefix="hamtune-rules-", dir=Path.cwd()) as scratch:
+        with (
+            tempfile.TemporaryDirectory(prefix="hamtune-rules-", dir=Path.cwd()) as scratch,
+            simulated_program(task, evaluations) as program,
+        ):
             directory = Path(scratch)
-            measured = Program(
-                command=shlex.split(self.program or ""),
-                ranks=task.traced.ranks,
-                library=library,
-                clock=build_preload("whole", library, directory / "whole.so"),
-                seconds=seconds,
-            )
+            measured = self._program(task, directory)
             selection = select_fastest(
                 tables,
                 under_table(cluster, measured, task.target, names, directory, own),
-                Asked(self.precision, least=_RUNS, most=_MOST_RUNS, seconds=seconds),
+                Asked(self.precision, least=_RUNS, most=_MOST_RUNS, seconds=measured.seconds),
                 seed=seed,
+                nearby=NearbyRules(
+                    program, task.target, task.asked, non_commutative=task.non_commutative
+                ),
                 say=_tell,
             )
-        program = replace(program, table=selection.mixture.table(tables))
-        return replace(answer, program=program, measured=MeasuredRules(selection))
+        kept = replace(found, table=selection.table)
+        return replace(answer, program=kept, measured=MeasuredRules(selection))
+
+    def _program(self, task: Task, directory: Path) -> Program:
+        """What is run, with its clock in a directory that all hosts see."""
+        from measuring.building import build_preload
+        from measuring.trials import Program
+
+        assert task.traced is not None, "a program was named"
+        library = cast("Library", task.target.format)
+        return Program(
+            command=shlex.split(self.program or ""),
+            ranks=task.traced.ranks,
+            library=library,
+            clock=build_preload("whole", library, directory / "whole.so"),
+            seconds=60 * self.minutes,
+        )
 
 
 def on_cluster_options(function: F) -> F:
@@ -266,6 +290,21 @@ def _took(known: Sample) -> str:
     half = known.half_interval
     reach = "" if half is None else f" ± {half / known.mean:.1%}"
     return f"{format_duration(known.mean)}{reach}"
+
+
+def _exchange_document(exchange: Exchange) -> dict[str, Any]:
+    collective, ranks, size = exchange.call
+    return {
+        "collective": collective,
+        "ranks": ranks,
+        "bytes": size,
+        "algorithm": exchange.algorithm,
+    }
+
+
+def _exchange_text(exchange: Exchange) -> str:
+    collective, ranks, size = exchange.call
+    return f"{collective} of {format_size(size)} in {ranks} ranks: {exchange.algorithm}"
 
 
 def _document(known: Sample) -> dict[str, Any]:

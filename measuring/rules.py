@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from measuring.clusters import Cluster
 from measuring.sampling import Asked, Sample, Take, is_faster, sample
@@ -16,11 +17,24 @@ from searchspace.collectives.decision_table import DecisionTable, Row
 from searchspace.collectives.equivalents import Target
 from searchspace.collectives.equivalents.decision_files import DECISION_FILES
 from searchspace.errors import HamtuneError
+from searchspace.units import format_size
+from workers.program_rules import Cell
 
-__all__ = ["LIBRARY", "Mixture", "Selection", "select_fastest", "under_table"]
+__all__ = [
+    "LIBRARY",
+    "Exchange",
+    "Mixture",
+    "Nearby",
+    "Selection",
+    "select_fastest",
+    "under_table",
+]
 
 _CLOSER = 3.0
 """By so much better are tables known that could not be told apart."""
+_FEW = 3
+"""Runs that tell which exchanges may be worth more of them."""
+_BEFORE = "as before"
 LIBRARY = "library"
 """The name of the empty table: all is left to the library."""
 
@@ -50,20 +64,48 @@ class Mixture:
 
 
 @dataclass(frozen=True)
+class Exchange:
+    """An algorithm that took the place of another one at one size, as the cluster is faster so.
+
+    Attributes:
+        call: A collective, the ranks of its communicator, and the bytes of a call.
+        algorithm: What these calls run now.
+    """
+
+    call: Cell
+    algorithm: str
+
+
+@dataclass(frozen=True)
 class Selection:
-    """What was measured, and the fastest mixture, which is selected.
+    """What was measured, and the fastest table, which is selected.
 
     Attributes:
         whole: What each of the tables took by itself, by name.
-        mixture: What is selected.
+        mixture: Of these tables, what is selected but for exchanges.
+        exchanges: The single sizes that were exchanged after that.
+        table: What is selected.
         sample: What that took.
         runs: All runs of the program.
     """
 
     whole: Mapping[str, Sample]
     mixture: Mixture
+    exchanges: tuple[Exchange, ...]
+    table: DecisionTable
     sample: Sample
     runs: int
+
+
+class Nearby(Protocol):
+    """Tables that differ from another one at a single size, as `workers.nearby_rules` has them."""
+
+    @property
+    def calls(self) -> Sequence[Cell]:
+        """The sizes that the program calls, in the order in which they are exchanged."""
+
+    def tables(self, table: DecisionTable, call: Cell) -> Mapping[str, DecisionTable]:
+        """By algorithm, the tables worth a run that have another one there."""
 
 
 def select_fastest(
@@ -72,60 +114,113 @@ def select_fastest(
     asked: Asked,
     *,
     seed: int,
+    nearby: Nearby | None = None,
     say: Callable[[str, Sample], None] = lambda *_: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Selection:
-    """Measure tables in turns, then the fastest with one collective after the other exchanged.
+    """Measure tables in turns, then the fastest with one part after the other exchanged.
 
-    Tables that cannot be told from the fastest are measured again, three times as well. An exchange
-    is kept where it makes the program faster by more than chance (`is_faster`). Tables that say the
-    same are measured once.
+    Tables that cannot be told from the fastest are measured again, three times as well. First a
+    collective takes its rows from another of the tables, then single sizes take other algorithms.
+    An exchange is kept where it makes the program faster by more than chance (`is_faster`). Tables
+    that say the same are measured once.
 
     Args:
         tables: By name, among them `LIBRARY`.
         run: Runs the program under a table.
-        asked: How well each mixture is to be known, and how long all of it may take.
+        asked: How well each table is to be known, and how long all of it may take.
         seed: Of the order of runs.
-        say: Told after each run of which mixture, and what is known of it now.
+        nearby: What single sizes may be exchanged for; None leaves them as they are.
+        say: Told after each run of which table, and what is known of it now.
         clock: Gives seconds.
 
     Raises:
         HamtuneError: No run of any table counts.
     """
-    runs = _Runs(tables, run, asked, seed, say, clock)
+    runs = _Runs(run, asked, seed, say, clock)
     collectives = sorted({name for table in tables.values() for name in table})
     pure = {name: Mixture(tuple((one, name) for one in collectives)) for name in tables}
-    whole = runs.measured(pure)
-    fastest = _fastest(whole)
-    close = {name: pure[name] for name in pure if not is_faster(whole[fastest], whole[name])}
-    if runs.are_several(close) and not runs.over:
-        again = runs.measured(close, asked.precision / _CLOSER)
-        whole |= {name: whole[name].with_more(more) for name, more in again.items()}
-        fastest = _fastest({name: whole[name] for name in close})
-    selected, known = pure[fastest], whole[fastest]
-    if known.mean is None:
+    whole, fastest = _whole(runs, {name: one.table(tables) for name, one in pure.items()})
+    if whole[fastest].mean is None:
         raise HamtuneError(_why_nothing(whole))
-    for collective in collectives:
+    mixture, known = _mixed(runs, tables, pure[fastest], whole[fastest])
+    table = mixture.table(tables)
+    exchanges: tuple[Exchange, ...] = ()
+    if nearby is not None:
+        exchanges, table, known = _exchanged(runs, nearby, table, known)
+    return Selection(whole, mixture, exchanges, table, known, runs.count)
+
+
+def _whole(runs: _Runs, tables: Mapping[str, DecisionTable]) -> tuple[dict[str, Sample], str]:
+    """What tables take, and the fastest; those that may be it are known better."""
+    whole = runs.measured(tables)
+    fastest = _fastest(whole)
+    close = {name: tables[name] for name in tables if not is_faster(whole[fastest], whole[name])}
+    if len(set(_alike(close).values())) == 1 or runs.over:
+        return whole, fastest
+    again = runs.measured(close, replace(runs.asked, precision=runs.closer))
+    whole |= {name: whole[name].with_more(more) for name, more in again.items()}
+    return whole, _fastest({name: whole[name] for name in close})
+
+
+def _mixed(
+    runs: _Runs, tables: Mapping[str, DecisionTable], selected: Mixture, known: Sample
+) -> tuple[Mixture, Sample]:
+    """The same, with rows of collectives from other tables where that is faster."""
+    for collective, _ in selected.sources:
+        before = selected.table(tables)
         others = {
             f"{collective} as in {name}": exchanged
             for name in tables
-            if (exchanged := selected.instead(collective, name)).table(tables)
-            != selected.table(tables)
+            if (exchanged := selected.instead(collective, name)).table(tables) != before
         }
         if not others or runs.over:
             continue
-        again = runs.measured({"as before": selected, **others})
-        best = min(others, key=lambda label: _mean(again[label]))
-        if is_faster(again[best], again["as before"]):
+        mixed = {label: one.table(tables) for label, one in others.items()}
+        again = runs.measured({_BEFORE: before, **mixed})
+        best = _fastest({label: again[label] for label in others})
+        if is_faster(again[best], again[_BEFORE]):
             selected, known = others[best], again[best]
-    return Selection(whole, selected, known, runs.count)
+    return selected, known
+
+
+def _exchanged(
+    runs: _Runs, nearby: Nearby, table: DecisionTable, known: Sample
+) -> tuple[tuple[Exchange, ...], DecisionTable, Sample]:
+    """The same, with other algorithms at single sizes where that is faster.
+
+    Of the alternatives a few runs leave those that may be faster; these are then measured anew, so
+    that what was lucky in the first runs does not count for them.
+    """
+    found: list[Exchange] = []
+    few = replace(runs.asked, least=_FEW, most=_FEW)
+    well = replace(runs.asked, precision=runs.closer)
+    for call in nearby.calls:
+        if runs.over:
+            break
+        name, ranks, size = call
+        of = f"{name} of {format_size(size)} in {ranks} ranks"
+        others = {f"{of}: {one}": (one, other) for one, other in nearby.tables(table, call).items()}
+        if not others:
+            continue
+        tables = {_BEFORE: table, **{label: other for label, (_, other) in others.items()}}
+        first = runs.measured(tables, few)
+        promising = [label for label in others if _mean(first[label]) < _mean(first[_BEFORE])]
+        if not promising or runs.over:
+            continue
+        again = runs.measured({label: tables[label] for label in (_BEFORE, *promising)}, well)
+        best = _fastest({label: again[label] for label in promising})
+        if is_faster(again[best], again[_BEFORE]):
+            algorithm, table = others[best]
+            known = again[best]
+            found.append(Exchange(call, algorithm))
+    return tuple(found), table, known
 
 
 @dataclass
 class _Runs:
-    """Runs of a program under mixtures of tables, until the time for all of them is over."""
+    """Runs of a program under tables, until the time for all of them is over."""
 
-    tables: Mapping[str, DecisionTable]
     run: Run
     asked: Asked
     seed: int
@@ -140,33 +235,26 @@ class _Runs:
     def over(self) -> bool:
         return self.clock() >= self._ends
 
-    def are_several(self, named: Mapping[str, Mixture]) -> bool:
-        """Whether not all of them say the same."""
-        return len(set(self._alike(named).values())) > 1
+    @property
+    def closer(self) -> float:
+        """The precision for what could not be told apart."""
+        return self.asked.precision / _CLOSER
 
     def measured(
-        self, named: Mapping[str, Mixture], precision: float | None = None
+        self, named: Mapping[str, DecisionTable], asked: Asked | None = None
     ) -> dict[str, Sample]:
-        """What the program takes under mixtures, in turns; to a precision of their own, if any."""
-        asked = replace(
-            self.asked,
-            seconds=self._ends - self.clock(),
-            precision=self.asked.precision if precision is None else precision,
-        )
-        same = self._alike(named)
+        """What the program takes under tables, in turns; known as well as is asked here, if so."""
+        same = _alike(named)
         found = sample(
             sorted(set(same.values())),
-            lambda label: self.run(named[label].table(self.tables)),
-            asked,
+            lambda label: self.run(named[label]),
+            replace(asked or self.asked, seconds=self._ends - self.clock()),
             seed=self.seed,
             say=self.say,
             clock=self.clock,
         )
         self.count += sum(one.runs for one in found.values())
         return {label: found[first] for label, first in same.items()}
-
-    def _alike(self, named: Mapping[str, Mixture]) -> dict[str, str]:
-        return _alike({label: mixture.table(self.tables) for label, mixture in named.items()})
 
 
 def _fastest(known: Mapping[str, Sample]) -> str:

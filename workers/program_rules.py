@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,16 @@ from searchspace.errors import HamtuneError
 from workers.decision_tables import Sizes, candidates
 from workers.simulator_client import Simulator
 
-__all__ = ["Program", "ProgramRules", "rules_for"]
+__all__ = [
+    "Cell",
+    "Program",
+    "ProgramRules",
+    "largest_first",
+    "options_of",
+    "program_cells",
+    "rules_for",
+    "table_of",
+]
 
 _WORTH = 0.001
 """By which part a program has to be faster for a line to change."""
@@ -125,13 +134,7 @@ def rules_for(
         HamtuneError: The program cannot be simulated as the library runs it.
     """
     default = program.seconds({})
-    blind = DECISION_FILES[target.format].without_size
-    cells = [
-        (name, ranks, size)
-        for name, of in sizes.items()
-        for ranks in of
-        for size in ((0,) if name in blind else of[ranks])
-    ]
+    cells = program_cells(sizes, target)
     offered = {
         (name, ranks): candidates(target, name, ranks, non_commutative) for name, ranks, _ in cells
     }
@@ -140,29 +143,50 @@ def rules_for(
     of_calls = {cell: chosen(alone.get(cell[0], ()), *cell[1:]) for cell in cells}
     best, seconds = dict.fromkeys(cells, DEFAULT), default
     for start in (of_singles, of_calls):
-        took = program.seconds(_options(start, target), seconds * (1 - _WORTH))
+        took = program.seconds(options_of(start, target), seconds * (1 - _WORTH))
         if took < seconds * (1 - _WORTH):
             best, seconds = start, took
     done(seconds)
     changed = True
     while changed:
         changed = False
-        for cell in sorted(cells, key=lambda cell: (-cell[2], cell[0], cell[1])):
+        for cell in largest_first(cells):
             for name in (DEFAULT, *offered[cell[:2]]):
                 other = {**best, cell: name}
-                took = program.seconds(_options(other, target), seconds * (1 - _WORTH))
+                took = program.seconds(options_of(other, target), seconds * (1 - _WORTH))
                 if took < seconds * (1 - _WORTH):
                     best, seconds, changed = other, took, True
                     done(seconds)
     return ProgramRules(
-        table=_table(best),
+        table=table_of(best),
         default=default,
         single=single,
         single_algorithms=forced,
-        single_table=_table(of_singles),
+        single_table=table_of(of_singles),
         seconds=seconds,
         evaluations=program.evaluations,
     )
+
+
+def program_cells(sizes: Sizes, target: Target) -> list[Cell]:
+    """What is decided for a program.
+
+    Args:
+        sizes: What the program calls.
+        target: The library; a collective at whose size it does not look has one cell of 0 bytes.
+    """
+    blind = DECISION_FILES[target.format].without_size
+    return [
+        (name, ranks, size)
+        for name, of in sizes.items()
+        for ranks in of
+        for size in ((0,) if name in blind else of[ranks])
+    ]
+
+
+def largest_first(cells: Iterable[Cell]) -> list[Cell]:
+    """The order in which cells are exchanged: by bytes."""
+    return sorted(cells, key=lambda cell: (-cell[2], cell[0], cell[1]))
 
 
 def _singles(
@@ -180,14 +204,15 @@ def _singles(
         for algorithm in sorted(set.intersection(*fit)):
             other = {**forced, name: algorithm}
             tried = {cell: other.get(cell[0], DEFAULT) for cell in cells}
-            took = program.seconds(_options(tried, target), seconds * (1 - _WORTH))
+            took = program.seconds(options_of(tried, target), seconds * (1 - _WORTH))
             if took < seconds * (1 - _WORTH):
                 forced, seconds = other, took
     return forced, seconds
 
 
-def _options(cells: Mapping[Cell, str], target: Target) -> dict[str, str]:
-    table = _table(cells)
+def options_of(cells: Mapping[Cell, str], target: Target) -> dict[str, str]:
+    """The simulator's options for the algorithms of calls."""
+    table = table_of(cells)
     return {
         f"smpi/{name}": decided(rows, name, target.selector)
         for name, rows in table.items()
@@ -195,7 +220,8 @@ def _options(cells: Mapping[Cell, str], target: Target) -> dict[str, str]:
     }
 
 
-def _table(cells: Mapping[Cell, str]) -> dict[str, tuple[Row, ...]]:
+def table_of(cells: Mapping[Cell, str]) -> dict[str, tuple[Row, ...]]:
+    """The table that says so of calls, and leaves other communicators to the library."""
     found: dict[str, dict[int, list[tuple[int, str]]]] = {}
     for (name, ranks, size), algorithm in sorted(cells.items()):
         found.setdefault(name, {}).setdefault(ranks, []).append((size, algorithm))

@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from measuring.clusters import RunFailed
-from measuring.rules import LIBRARY, select_fastest
+from measuring.rules import LIBRARY, Exchange, select_fastest
 from measuring.sampling import Asked, Take
 from searchspace.collectives import DEFAULT
 from searchspace.collectives.decision_table import DecisionTable, Line, Row, chosen
 from searchspace.errors import HamtuneError
+from workers.program_rules import Cell
 
 COLLECTIVES = ("allreduce", "bcast", "reduce")
 ASKED = Asked(precision=0.01, least=2, most=3)
@@ -66,6 +67,65 @@ def test_an_exchange_is_kept_where_it_gains_more_than_chance(noise: float, reduc
     selected = select_fastest(tables, run, asked, seed=1)
 
     assert dict(selected.mixture.sources) == {"bcast": "rules", "reduce": reduce}
+
+
+class Sized:
+    """A program that broadcasts 64 B and 256 KiB: each size has two alternatives."""
+
+    calls: Sequence[Cell] = (("bcast", 4, 1 << 18), ("bcast", 4, 64))
+
+    def tables(self, table: DecisionTable, call: Cell) -> Mapping[str, DecisionTable]:
+        now = {size: chosen(table.get("bcast", ()), 4, size) for _, _, size in self.calls}
+        others = {"flattree", "NTSL"} - {now[call[2]]}
+        return {one: by_size(**{**_named(now), _name(call[2]): one}) for one in sorted(others)}
+
+
+def _name(size: int) -> str:
+    return "large" if size > 64 else "small"
+
+
+def _named(now: Mapping[int, str]) -> dict[str, str]:
+    return {_name(size): algorithm for size, algorithm in now.items()}
+
+
+def by_size(*, small: str, large: str) -> dict[str, tuple[Row, ...]]:
+    return {"bcast": (Row(4, (Line(0, small), Line(4096, large))),)}
+
+
+@pytest.mark.parametrize(("noise", "exchanged"), [(0.0005, True), (0.05, False)])
+def test_single_sizes_take_other_algorithms_where_that_gains_more_than_chance(
+    noise: float, exchanged: bool
+) -> None:
+    drawn = random.Random(2)
+    large = {"binomial": 1.0, "flattree": 1.4, "NTSL": 0.99}
+    small = {"binomial": 0.2, "flattree": 0.2, "NTSL": 0.3}
+
+    def run(rules: DecisionTable) -> Take:
+        took = {size: chosen(rules.get("bcast", ()), 4, size) for size in (64, 1 << 18)}
+        exact = small.get(took[64], 2.0) + large.get(took[1 << 18], 2.0)
+        return Take(exact * (1 + drawn.gauss(0, noise)))
+
+    tables = {"single": table(bcast="binomial"), LIBRARY: {}}
+    asked = Asked(precision=0.01, least=5, most=15)
+    selected = select_fastest(tables, run, asked, seed=1, nearby=Sized())
+
+    assert dict(selected.mixture.sources) == {"bcast": "single"}
+    expected = Exchange(("bcast", 4, 1 << 18), "NTSL")
+    assert selected.exchanges == ((expected,) if exchanged else ())
+    assert chosen(selected.table["bcast"], 4, 1 << 18) == ("NTSL" if exchanged else "binomial")
+    assert chosen(selected.table["bcast"], 4, 64) == "binomial"
+
+
+def test_an_alternative_that_stops_the_program_is_not_taken() -> None:
+    def run(rules: DecisionTable) -> Take:
+        took = {chosen(rules.get("bcast", ()), 4, size) for size in (64, 1 << 18)}
+        if took & {"NTSL", "flattree"}:
+            raise RunFailed("mpirun ended with status 1")
+        return Take(1.0)
+
+    tables = {"single": table(bcast="binomial"), LIBRARY: {}}
+    selected = select_fastest(tables, run, ASKED, seed=1, nearby=Sized())
+    assert selected.exchanges == ()
 
 
 def test_tables_that_are_about_as_fast_run_again() -> None:
