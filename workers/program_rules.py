@@ -118,9 +118,9 @@ def rules_for(
 ) -> ProgramRules:
     """Find a table under which a program is fastest.
 
-    First the best algorithm of each collective is forced, one collective after the other. The
-    better of that and of the table of single calls is where a descent begins: each size that the
-    program calls gets another algorithm where that makes the program faster.
+    First the best algorithm of each collective is forced, one collective after the other until no
+    other is better. The better of that and of the table of single calls is where a descent begins:
+    each size that the program calls gets another algorithm where that makes the program faster.
 
     Args:
         program: What is simulated, and how often it may be.
@@ -199,14 +199,18 @@ def _singles(
     """The best algorithm to force for each collective, at all sizes, and what that takes."""
     forced: dict[str, str] = {}
     seconds = default
-    for name in dict.fromkeys(cell[0] for cell in cells):
-        fit = [set(names) for (collective, _), names in offered.items() if collective == name]
-        for algorithm in sorted(set.intersection(*fit)):
-            other = {**forced, name: algorithm}
-            tried = {cell: other.get(cell[0], DEFAULT) for cell in cells}
-            took = program.seconds(options_of(tried, target), seconds * (1 - _WORTH))
-            if took < seconds * (1 - _WORTH):
-                forced, seconds = other, took
+    changed = True
+    while changed:
+        changed = False
+        for name in dict.fromkeys(cell[0] for cell in cells):
+            fit = [set(names) for (collective, _), names in offered.items() if collective == name]
+            for algorithm in (DEFAULT, *sorted(set.intersection(*fit))):
+                other = {**forced, name: algorithm}
+                tried = {cell: other.get(cell[0], DEFAULT) for cell in cells}
+                took = program.seconds(options_of(tried, target), seconds * (1 - _WORTH))
+                if took < seconds * (1 - _WORTH):
+                    forced, seconds, changed = other, took, True
+    forced = {name: algorithm for name, algorithm in forced.items() if algorithm != DEFAULT}
     return forced, seconds
 
 
