@@ -204,8 +204,8 @@ def rules(
 
     With --application or --job the file is for the sizes that the program calls, and its own
     simulated time decides. With --testbed or --mpirun besides, the program runs there under these
-    rules, with one algorithm for each collective, as the library chooses, and under mixtures of
-    them; the file says what was the fastest.
+    rules, with one algorithm for each collective, as the library chooses, under mixtures of them,
+    and with other algorithms at single sizes; the file says what was the fastest.
     """
     check_picture(drawing)
     where = OnCluster(**cluster)
