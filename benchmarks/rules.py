@@ -177,6 +177,9 @@ def _measured(
 
     enough = Asked(precision=math.inf, least=repeats, most=2 * repeats)
     known = sample(tuple(_HEADS), run, enough, seed=1)
+    for variant, one in known.items():
+        if one.failures or len(one.seconds) < repeats:
+            raise SystemExit(f"{name}, {variant}: {[*one.failures, *one.doubts][-1]}")
     return {
         "program": name,
         "date": _today(),

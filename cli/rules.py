@@ -115,7 +115,8 @@ def _listed(
     type=click.IntRange(1),
     default=400,
     show_default=True,
-    help="With --application or --job, how often the program may be simulated.",
+    help="With --application or --job, how often the program may be simulated; with --testbed or "
+    "--mpirun as often once more.",
 )
 @click.option(
     "--collectives",

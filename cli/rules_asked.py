@@ -43,7 +43,7 @@ class Task:
 
 @contextmanager
 def simulated_program(task: Task, most: int) -> Iterator[Program]:
-    """The program of a task, which has one, to be simulated so often at most."""
+    """Simulates the program of a task, so many times at most."""
     from workers.program_rules import Program
     from workers.simulator_client import Simulator
     from workers.tuning_problem import request_for

@@ -16,12 +16,13 @@ import click
 from cli.clusters import cluster_options, open_cluster
 from cli.options import say
 from cli.rules_asked import Task, simulated_program
-from cli.rules_output import Answer
+from cli.rules_output import Answer, in_library
 from searchspace.collectives.decision_table import DecisionTable
+from searchspace.collectives.equivalents import Target
 from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.machine import Machine
 from searchspace.platform import Resolved
-from searchspace.units import format_duration, format_size
+from searchspace.units import format_duration
 
 if TYPE_CHECKING:
     from measuring.clusters import Cluster, Library
@@ -49,9 +50,11 @@ class MeasuredRules:
 
     Attributes:
         selection: What was measured, and which rules are selected.
+        target: The library.
     """
 
     selection: Selection
+    target: Target
 
     @property
     def text(self) -> str:
@@ -61,7 +64,7 @@ class MeasuredRules:
             f"{_took(known)} {_TITLES[name]}" for name, known in selection.whole.items()
         )
         choices = [f"{name}: {_OF[source]}" for name, source in selection.mixture.sources]
-        choices += [_exchange_text(exchange) for exchange in selection.exchanges]
+        choices += [self._text_of(exchange) for exchange in selection.exchanges]
         took = f"{_took(selection.sample)} under the rules that are kept"
         return f"measured: {took}; {whole}; {selection.runs} runs\nkept: {', '.join(choices)}"
 
@@ -70,11 +73,28 @@ class MeasuredRules:
         """The same as JSON."""
         return {
             "kept": dict(self.selection.mixture.sources),
-            "exchanges": [_exchange_document(one) for one in self.selection.exchanges],
+            "exchanges": [self._document_of(one) for one in self.selection.exchanges],
             "seconds": self.selection.sample.mean,
             "whole": {name: _document(known) for name, known in self.selection.whole.items()},
             "runs": self.selection.runs,
         }
+
+    def _text_of(self, exchange: Exchange) -> str:
+        return f"{exchange.calls}: {self._in_library(exchange) or 'left to the library'}"
+
+    def _document_of(self, exchange: Exchange) -> dict[str, Any]:
+        collective, ranks, size = exchange.cell
+        return {
+            "collective": collective,
+            "ranks": ranks,
+            "bytes": size or None,
+            "algorithm": exchange.algorithm,
+            "library": self._in_library(exchange),
+        }
+
+    def _in_library(self, exchange: Exchange) -> str | None:
+        collective, ranks, _ = exchange.cell
+        return in_library(self.target, collective, exchange.algorithm, ranks)
 
     @property
     def table(self) -> str:
@@ -202,8 +222,9 @@ class OnCluster:
                 ),
                 say=_tell,
             )
-        kept = replace(found, table=selection.table)
-        return replace(answer, program=kept, measured=MeasuredRules(selection))
+            simulated = program.evaluations
+        kept = replace(found, table=selection.table, evaluations=found.evaluations + simulated)
+        return replace(answer, program=kept, measured=MeasuredRules(selection, task.target))
 
     def _program(self, task: Task, directory: Path) -> Program:
         """What is run, with its clock in a directory that all hosts see."""
@@ -290,21 +311,6 @@ def _took(known: Sample) -> str:
     half = known.half_interval
     reach = "" if half is None else f" ± {half / known.mean:.1%}"
     return f"{format_duration(known.mean)}{reach}"
-
-
-def _exchange_document(exchange: Exchange) -> dict[str, Any]:
-    collective, ranks, size = exchange.call
-    return {
-        "collective": collective,
-        "ranks": ranks,
-        "bytes": size,
-        "algorithm": exchange.algorithm,
-    }
-
-
-def _exchange_text(exchange: Exchange) -> str:
-    collective, ranks, size = exchange.call
-    return f"{collective} of {format_size(size)} in {ranks} ranks: {exchange.algorithm}"
 
 
 def _document(known: Sample) -> dict[str, Any]:

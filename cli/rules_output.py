@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workers.decision_tables import Decided
     from workers.program_rules import ProgramRules
 
-__all__ = ["Answer", "draw", "row_document", "table_lines"]
+__all__ = ["Answer", "draw", "in_library", "row_document", "table_lines"]
 
 
 @dataclass(frozen=True)
@@ -125,14 +125,15 @@ def row_document(target: Target, name: str, row: Row) -> dict[str, Any]:
         {
             "bytes": line.bytes,
             "algorithm": line.algorithm,
-            "library": _in_library(target, name, line.algorithm, row.ranks),
+            "library": in_library(target, name, line.algorithm, row.ranks),
         }
         for line in row.lines
     ]
     return {"ranks": row.ranks, "lines": lines}
 
 
-def _in_library(target: Target, collective: str, algorithm: str, ranks: int) -> str | None:
+def in_library(target: Target, collective: str, algorithm: str, ranks: int) -> str | None:
+    """What a library calls an algorithm; None for its own choice."""
     if algorithm == DEFAULT:
         return None
     return target.equivalent(collective, algorithm, (ranks,)).algorithm
@@ -161,7 +162,7 @@ def table_lines(target: Target, table: DecisionTable) -> list[str]:
             for line in row.lines:
                 begin = f"from {format_size(line.bytes)}"
                 if line.algorithm != DEFAULT:
-                    library = _in_library(target, name, line.algorithm, row.ranks)
+                    library = in_library(target, name, line.algorithm, row.ranks)
                     lines.append(f"{name:15} {row.ranks:6} ranks  {begin:16} {library}")
                 elif line.bytes:
                     lines.append(f"{name:15} {row.ranks:6} ranks  {begin:16} the library's choice")

@@ -12,8 +12,7 @@ from typing import Protocol
 from measuring.clusters import Cluster
 from measuring.sampling import Asked, Sample, Take, is_faster, sample
 from measuring.trials import Program, measure_once
-from searchspace.collectives import DEFAULT
-from searchspace.collectives.decision_table import DecisionTable, Row
+from searchspace.collectives.decision_table import DecisionTable, is_decided
 from searchspace.collectives.equivalents import Target
 from searchspace.collectives.equivalents.decision_files import DECISION_FILES
 from searchspace.errors import HamtuneError
@@ -34,11 +33,14 @@ _CLOSER = 3.0
 """By so much better are tables known that could not be told apart."""
 _FEW = 3
 """Runs that tell which exchanges may be worth more of them."""
+_MOST_LONGER, _START = 3.0, 30.0
+"""An alternative is given up after so many times what the program took, and seconds to start it."""
 _BEFORE = "as before"
 LIBRARY = "library"
 """The name of the empty table: all is left to the library."""
 
-Run = Callable[[DecisionTable], Take]
+Run = Callable[[DecisionTable, float], Take]
+"""Runs the program under a table; takes the seconds after which it is given up."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Mixture:
     def table(self, tables: Mapping[str, DecisionTable]) -> DecisionTable:
         """Its rows; collectives that are left to the library have none."""
         chosen = {name: tables[source].get(name, ()) for name, source in self.sources}
-        return {name: rows for name, rows in chosen.items() if _says_something(rows)}
+        return {name: rows for name, rows in chosen.items() if is_decided(rows)}
 
     def instead(self, collective: str, source: str) -> Mixture:
         """The same with the rows of one collective from another table."""
@@ -65,15 +67,21 @@ class Mixture:
 
 @dataclass(frozen=True)
 class Exchange:
-    """An algorithm that took the place of another one at one size, as the cluster is faster so.
+    """An algorithm that took the place of another one in a cell, as the cluster is faster so.
 
     Attributes:
-        call: A collective, the ranks of its communicator, and the bytes of a call.
+        cell: A collective, the ranks of its communicator, and the bytes of a call; 0 where the
+            library does not look at them.
         algorithm: What these calls run now.
     """
 
-    call: Cell
+    cell: Cell
     algorithm: str
+
+    @property
+    def calls(self) -> str:
+        """Which calls these are, for people."""
+        return _calls(self.cell)
 
 
 @dataclass(frozen=True)
@@ -83,7 +91,7 @@ class Selection:
     Attributes:
         whole: What each of the tables took by itself, by name.
         mixture: Of these tables, what is selected but for exchanges.
-        exchanges: The single sizes that were exchanged after that.
+        exchanges: The cells that were exchanged after that.
         table: What is selected.
         sample: What that took.
         runs: All runs of the program.
@@ -98,13 +106,15 @@ class Selection:
 
 
 class Nearby(Protocol):
-    """Tables that differ from another one at a single size, as `workers.nearby_rules` has them."""
+    """Tables that differ from another one in a single cell, as `workers.nearby_rules` has them."""
 
     @property
-    def calls(self) -> Sequence[Cell]:
-        """The sizes that the program calls, in the order in which they are exchanged."""
+    def cells(self) -> Sequence[Cell]:
+        """What is decided for the program, in the order in which it is exchanged."""
 
-    def tables(self, table: DecisionTable, call: Cell) -> Mapping[str, DecisionTable]:
+    def tables(
+        self, table: DecisionTable, cell: Cell, over: Callable[[], bool]
+    ) -> Mapping[str, DecisionTable]:
         """By algorithm, the tables worth a run that have another one there."""
 
 
@@ -121,16 +131,16 @@ def select_fastest(
     """Measure tables in turns, then the fastest with one part after the other exchanged.
 
     Tables that cannot be told from the fastest are measured again, three times as well. First a
-    collective takes its rows from another of the tables, then single sizes take other algorithms.
+    collective takes its rows from another of the tables, then single cells take other algorithms.
     An exchange is kept where it makes the program faster by more than chance (`is_faster`). Tables
     that say the same are measured once.
 
     Args:
         tables: By name, among them `LIBRARY`.
-        run: Runs the program under a table.
+        run: Runs the program under a table, for so many seconds at most.
         asked: How well each table is to be known, and how long all of it may take.
         seed: Of the order of runs.
-        nearby: What single sizes may be exchanged for; None leaves them as they are.
+        nearby: What single cells may be exchanged for; None leaves them as they are.
         say: Told after each run of which table, and what is known of it now.
         clock: Gives seconds.
 
@@ -156,7 +166,7 @@ def _whole(runs: _Runs, tables: Mapping[str, DecisionTable]) -> tuple[dict[str, 
     whole = runs.measured(tables)
     fastest = _fastest(whole)
     close = {name: tables[name] for name in tables if not is_faster(whole[fastest], whole[name])}
-    if len(set(_alike(close).values())) == 1 or runs.over:
+    if len(set(_alike(close).values())) == 1 or runs.over():
         return whole, fastest
     again = runs.measured(close, replace(runs.asked, precision=runs.closer))
     whole |= {name: whole[name].with_more(more) for name, more in again.items()}
@@ -166,7 +176,7 @@ def _whole(runs: _Runs, tables: Mapping[str, DecisionTable]) -> tuple[dict[str, 
 def _mixed(
     runs: _Runs, tables: Mapping[str, DecisionTable], selected: Mixture, known: Sample
 ) -> tuple[Mixture, Sample]:
-    """The same, with rows of collectives from other tables where that is faster."""
+    """The fastest mixture that differs from another one in a collective after the other."""
     for collective, _ in selected.sources:
         before = selected.table(tables)
         others = {
@@ -174,12 +184,12 @@ def _mixed(
             for name in tables
             if (exchanged := selected.instead(collective, name)).table(tables) != before
         }
-        if not others or runs.over:
+        if not others or runs.over():
             continue
         mixed = {label: one.table(tables) for label, one in others.items()}
         again = runs.measured({_BEFORE: before, **mixed})
-        best = _fastest({label: again[label] for label in others})
-        if is_faster(again[best], again[_BEFORE]):
+        best = _faster(again)
+        if best is not None:
             selected, known = others[best], again[best]
     return selected, known
 
@@ -187,34 +197,53 @@ def _mixed(
 def _exchanged(
     runs: _Runs, nearby: Nearby, table: DecisionTable, known: Sample
 ) -> tuple[tuple[Exchange, ...], DecisionTable, Sample]:
-    """The same, with other algorithms at single sizes where that is faster.
+    """The fastest table that differs from another one in a cell after the other.
 
-    Of the alternatives a few runs leave those that may be faster; these are then measured anew, so
-    that what was lucky in the first runs does not count for them.
+    Each alternative runs a few times. Those that may be faster are measured anew, so that what was
+    lucky in the first runs does not count for them. One that ever failed is not taken.
     """
     found: list[Exchange] = []
-    few = replace(runs.asked, least=_FEW, most=_FEW)
-    well = replace(runs.asked, precision=runs.closer)
-    for call in nearby.calls:
-        if runs.over:
+    few = replace(runs.asked, least=_FEW, most=_FEW, failures=1)
+    well = replace(runs.asked, precision=runs.closer, failures=1)
+    for cell in nearby.cells:
+        if runs.over():
             break
-        name, ranks, size = call
-        of = f"{name} of {format_size(size)} in {ranks} ranks"
-        others = {f"{of}: {one}": (one, other) for one, other in nearby.tables(table, call).items()}
-        if not others:
+        try:
+            others = nearby.tables(table, cell, runs.over)
+        except HamtuneError:  # what was measured holds without more alternatives
+            break
+        labels = {f"{_calls(cell)}: {algorithm}": algorithm for algorithm in others}
+        limit = _MOST_LONGER * _mean(known) + _START
+        tables = {_BEFORE: table, **{of: others[algorithm] for of, algorithm in labels.items()}}
+        first = runs.measured(tables, few, limit) if others else {}
+        promising = {
+            of: tables[of]
+            for of in labels
+            if not first[of].failures and _mean(first[of]) < _mean(first[_BEFORE])
+        }
+        if not promising or runs.over():
             continue
-        tables = {_BEFORE: table, **{label: other for label, (_, other) in others.items()}}
-        first = runs.measured(tables, few)
-        promising = [label for label in others if _mean(first[label]) < _mean(first[_BEFORE])]
-        if not promising or runs.over:
-            continue
-        again = runs.measured({label: tables[label] for label in (_BEFORE, *promising)}, well)
-        best = _fastest({label: again[label] for label in promising})
-        if is_faster(again[best], again[_BEFORE]):
-            algorithm, table = others[best]
-            known = again[best]
-            found.append(Exchange(call, algorithm))
+        again = runs.measured({_BEFORE: table, **promising}, well, limit)
+        best = _faster(again)
+        if best is not None:
+            table, known = tables[best], again[best]
+            found.append(Exchange(cell, labels[best]))
     return tuple(found), table, known
+
+
+def _faster(known: Mapping[str, Sample]) -> str | None:
+    """The fastest of those that are faster than before by more than chance, and never failed."""
+    before = known[_BEFORE]
+    others = {label: one for label, one in known.items() if label != _BEFORE and not one.failures}
+    of = len(known) - 1
+    faster = {label: one for label, one in others.items() if is_faster(one, before, of)}
+    return _fastest(faster) if faster else None
+
+
+def _calls(cell: Cell) -> str:
+    collective, ranks, size = cell
+    of = f" of {format_size(size)}" if size else ""
+    return f"{collective}{of} in {ranks} ranks"
 
 
 @dataclass
@@ -231,7 +260,6 @@ class _Runs:
     def __post_init__(self) -> None:
         self._ends = self.clock() + self.asked.seconds
 
-    @property
     def over(self) -> bool:
         return self.clock() >= self._ends
 
@@ -241,15 +269,24 @@ class _Runs:
         return self.asked.precision / _CLOSER
 
     def measured(
-        self, named: Mapping[str, DecisionTable], asked: Asked | None = None
+        self,
+        named: Mapping[str, DecisionTable],
+        asked: Asked | None = None,
+        limit: float = math.inf,
     ) -> dict[str, Sample]:
-        """What the program takes under tables, in turns; known as well as is asked here, if so."""
+        """What the program takes under tables, in turns.
+
+        Args:
+            named: The tables by label.
+            asked: How well they are to be known; as all of it, if left out.
+            limit: After so many seconds a run is given up.
+        """
         same = _alike(named)
         found = sample(
             sorted(set(same.values())),
-            lambda label: self.run(named[label]),
+            lambda label: self.run(named[label], limit),
             replace(asked or self.asked, seconds=self._ends - self.clock()),
-            seed=self.seed,
+            seed=self.seed + self.count,
             say=self.say,
             clock=self.clock,
         )
@@ -291,21 +328,17 @@ def under_table(
     written: dict[str, Path] = {}
     ends = time.monotonic() + program.seconds
 
-    def run(table: DecisionTable) -> Take:
+    def run(table: DecisionTable, limit: float) -> Take:
         environment: dict[str, str] = {}
         if table:
             content = file.write(table, target, [], own)
             path = written.setdefault(content, directory / f"{len(written)}-{file.name}")
             path.write_text(content)
             environment = {name: text.format(file=path) for name, text in file.settings.items()}
-        left = replace(program, seconds=max(1.0, ends - time.monotonic()))
+        left = replace(program, seconds=max(1.0, min(limit, ends - time.monotonic())))
         return measure_once(cluster, left, rank_hosts=rank_hosts, environment=environment)
 
     return run
-
-
-def _says_something(rows: Sequence[Row]) -> bool:
-    return any(line.algorithm != DEFAULT for row in rows for line in row.lines)
 
 
 def _mean(known: Sample) -> float:

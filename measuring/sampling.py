@@ -102,19 +102,24 @@ class Sample:
         return half < asked.precision * mean
 
 
-def is_faster(one: Sample, other: Sample) -> bool:
+def is_faster(one: Sample, other: Sample, of: int = 1) -> bool:
     """Whether the mean of one is less than that of another by more than chance would have it.
 
     By the t-test for unequal variances (Welch, "The generalization of Student's problem when
     several different population variances are involved", Biometrika 34 (1947)), one-sided at 2.5%.
     Not where less than two runs of either count.
+
+    Args:
+        one: What may be faster.
+        other: What it is held against.
+        of: How many are held against it at once, each of which chance may favour (Bonferroni).
     """
     if min(len(one.seconds), len(other.seconds)) < 2:
         return False
     if len(set(one.seconds)) == len(set(other.seconds)) == 1:  # a test of what does not vary
         return one.seconds[0] < other.seconds[0]
     tested = stats.ttest_ind(one.seconds, other.seconds, equal_var=False, alternative="less")
-    return bool(tested.pvalue < (1 - CONFIDENCE) / 2)
+    return bool(tested.pvalue < (1 - CONFIDENCE) / 2 / of)
 
 
 def sample(

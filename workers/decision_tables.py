@@ -107,7 +107,7 @@ def decide_collectives(
 def candidates(
     target: Target, collective: str, ranks: int, non_commutative: Collection[str] | None
 ) -> tuple[str, ...]:
-    """The algorithms of a library that may be named for communicators of so many ranks.
+    """The algorithms that a library's file may name for communicators of so many ranks.
 
     Args:
         target: The library.
@@ -115,6 +115,8 @@ def candidates(
         ranks: Of the communicator.
         non_commutative: See `decide_collectives`.
     """
+    if collective not in DECISION_FILES[target.format].named:
+        return ()
     works = _works(target, collective)
     return tuple(
         name

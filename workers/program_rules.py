@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from searchspace.collectives import DEFAULT
-from searchspace.collectives.decision_table import DecisionTable, Line, Row, between, chosen
+from searchspace.collectives.decision_table import (
+    DecisionTable,
+    Line,
+    Row,
+    between,
+    chosen,
+    is_decided,
+)
 from searchspace.collectives.equivalents import Target
 from searchspace.collectives.equivalents.decision_files import DECISION_FILES
 from searchspace.collectives.equivalents.decisions import decided, selected
@@ -72,13 +79,10 @@ class Program:
     ) -> None:
         self._simulator = simulator
         self._request = {**request, "options": {**request["options"], **selected(target.selector)}}
-        self._known: dict[frozenset[tuple[str, str]], float] = {}
+        self._known: dict[frozenset[tuple[str, str]], tuple[float, float]] = {}
         self._most = most
-
-    @property
-    def evaluations(self) -> int:
+        self.evaluations = 0
         """Simulations so far."""
-        return len(self._known)
 
     def seconds(self, options: Mapping[str, str], than: float = math.inf) -> float:
         """Simulated seconds; infinite where they are not less than `than`, or nothing is left.
@@ -91,20 +95,23 @@ class Program:
             HamtuneError: The program fails where the library chooses.
         """
         key = frozenset(options.items())
-        if key in self._known:
-            return self._known[key]
-        if self.evaluations >= self._most:
-            return math.inf
+        seconds, given_up = self._known.get(key, (math.inf, -math.inf))
+        if seconds < math.inf or than <= given_up or self.evaluations >= self._most:
+            return seconds
+        self.evaluations += 1
         request = {**self._request, "options": {**self._request["options"], **options}}
         answer = self._simulator.evaluate(request, cutoff=None if than == math.inf else than)
-        done = answer["status"] == "completed"
-        if not done and not options:
-            why = answer["reason"]["message"]
-            raise HamtuneError(
-                f"the program cannot be simulated as the library chooses by itself: {why}"
-            )
-        self._known[key] = float(answer["simulated_time"]) if done else math.inf
-        return self._known[key]
+        if answer["status"] == "completed":
+            seconds = float(answer["simulated_time"])
+        elif answer["status"] == "failed":
+            if not options:
+                why = answer["reason"]["message"]
+                raise HamtuneError(
+                    f"the program cannot be simulated as the library chooses by itself: {why}"
+                )
+            than = math.inf
+        self._known[key] = seconds, than
+        return seconds
 
 
 def rules_for(
@@ -185,7 +192,7 @@ def program_cells(sizes: Sizes, target: Target) -> list[Cell]:
 
 
 def largest_first(cells: Iterable[Cell]) -> list[Cell]:
-    """The order in which cells are exchanged: by bytes."""
+    """The order in which cells are exchanged: by bytes, and last those of collectives without."""
     return sorted(cells, key=lambda cell: (-cell[2], cell[0], cell[1]))
 
 
@@ -220,7 +227,7 @@ def options_of(cells: Mapping[Cell, str], target: Target) -> dict[str, str]:
     return {
         f"smpi/{name}": decided(rows, name, target.selector)
         for name, rows in table.items()
-        if any(line.algorithm != DEFAULT for row in rows for line in row.lines)
+        if is_decided(rows)
     }
 
 

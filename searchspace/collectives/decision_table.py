@@ -25,6 +25,7 @@ __all__ = [
     "between",
     "chosen",
     "decide",
+    "is_decided",
     "repeated",
 ]
 
@@ -104,6 +105,11 @@ def decide(
         if end > ranks + 1:
             rows.append(Row(ranks + 1, _lines(times[ranks], lasting, by_size, worth)))
     return tuple(_without_repeats(rows))
+
+
+def is_decided(rows: Iterable[Row]) -> bool:
+    """Whether rows name any algorithm, and do not leave all to the library."""
+    return any(line.algorithm != DEFAULT for row in rows for line in row.lines)
 
 
 def chosen(rows: Sequence[Row], ranks: int, size: int) -> str:

@@ -328,6 +328,8 @@ def test_rules_are_measured_on_a_testbed_and_the_fastest_are_written(
     assert measured["seconds"] > 0
     assert set(measured["kept"].values()) <= set(whole)
     assert measured["runs"] >= 5
+    exchanged = {(one["collective"], one["ranks"]) for one in measured["exchanges"]}
+    assert exchanged <= {("allreduce", 4), ("reduce", 4)}
     with (tmp_path / "rules/measured.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert {row["rules"] for row in rows} == {*whole, "kept"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 from hypothesis import given
@@ -39,7 +39,7 @@ def test_a_collective_that_the_cluster_runs_otherwise_is_exchanged() -> None:
     }
     seconds = {"NTSL": 1.0, "binomial": 1.4, "rab": 3.0, DEFAULT: 2.0}
 
-    def run(rules: DecisionTable) -> Take:
+    def run(rules: DecisionTable, _limit: float) -> Take:
         return Take(sum(seconds[one] for one in choices(rules).values()))
 
     selected = select_fastest(tables, run, ASKED, seed=1)
@@ -57,7 +57,7 @@ def test_an_exchange_is_kept_where_it_gains_more_than_chance(noise: float, reduc
     seconds = {"NTSL": 1.0, "rab": 1.012, DEFAULT: 1.0}
     drawn = random.Random(5)
 
-    def run(rules: DecisionTable) -> Take:
+    def run(rules: DecisionTable, _limit: float) -> Take:
         took = choices(rules)
         together = 0.5 if took["bcast"] == "NTSL" else 0.0
         exact = sum(seconds[one] for one in took.values()) - together
@@ -72,12 +72,15 @@ def test_an_exchange_is_kept_where_it_gains_more_than_chance(noise: float, reduc
 class Sized:
     """A program that broadcasts 64 B and 256 KiB: each size has two alternatives."""
 
-    calls: Sequence[Cell] = (("bcast", 4, 1 << 18), ("bcast", 4, 64))
+    cells: Sequence[Cell] = (("bcast", 4, 1 << 18), ("bcast", 4, 64))
 
-    def tables(self, table: DecisionTable, call: Cell) -> Mapping[str, DecisionTable]:
-        now = {size: chosen(table.get("bcast", ()), 4, size) for _, _, size in self.calls}
-        others = {"flattree", "NTSL"} - {now[call[2]]}
-        return {one: by_size(**{**_named(now), _name(call[2]): one}) for one in sorted(others)}
+    def tables(
+        self, table: DecisionTable, cell: Cell, over: Callable[[], bool]
+    ) -> Mapping[str, DecisionTable]:
+        assert not over()
+        now = {size: chosen(table.get("bcast", ()), 4, size) for _, _, size in self.cells}
+        others = {"flattree", "NTSL"} - {now[cell[2]]}
+        return {one: by_size(**{**_named(now), _name(cell[2]): one}) for one in sorted(others)}
 
 
 def _name(size: int) -> str:
@@ -93,14 +96,14 @@ def by_size(*, small: str, large: str) -> dict[str, tuple[Row, ...]]:
 
 
 @pytest.mark.parametrize(("noise", "exchanged"), [(0.0005, True), (0.05, False)])
-def test_single_sizes_take_other_algorithms_where_that_gains_more_than_chance(
+def test_single_cells_take_other_algorithms_where_that_gains_more_than_chance(
     noise: float, exchanged: bool
 ) -> None:
     drawn = random.Random(2)
     large = {"binomial": 1.0, "flattree": 1.4, "NTSL": 0.99}
     small = {"binomial": 0.2, "flattree": 0.2, "NTSL": 0.3}
 
-    def run(rules: DecisionTable) -> Take:
+    def run(rules: DecisionTable, _limit: float) -> Take:
         took = {size: chosen(rules.get("bcast", ()), 4, size) for size in (64, 1 << 18)}
         exact = small.get(took[64], 2.0) + large.get(took[1 << 18], 2.0)
         return Take(exact * (1 + drawn.gauss(0, noise)))
@@ -116,16 +119,58 @@ def test_single_sizes_take_other_algorithms_where_that_gains_more_than_chance(
     assert chosen(selected.table["bcast"], 4, 64) == "binomial"
 
 
-def test_an_alternative_that_stops_the_program_is_not_taken() -> None:
-    def run(rules: DecisionTable) -> Take:
-        took = {chosen(rules.get("bcast", ()), 4, size) for size in (64, 1 << 18)}
-        if took & {"NTSL", "flattree"}:
+@pytest.mark.parametrize("failing", [1, 4], ids=["always", "now-and-then"])
+def test_an_alternative_that_fails_is_not_taken(failing: int) -> None:
+    ran: Counter[tuple[str, ...]] = Counter()
+
+    def run(rules: DecisionTable, _limit: float) -> Take:
+        took = tuple(chosen(rules.get("bcast", ()), 4, size) for size in (64, 1 << 18))
+        if not {"NTSL", "flattree"} & set(took):
+            return Take(1.0)
+        ran[took] += 1
+        if ran[took] % failing == 0:
             raise RunFailed("mpirun ended with status 1")
-        return Take(1.0)
+        return Take(0.5)
 
     tables = {"single": table(bcast="binomial"), LIBRARY: {}}
     selected = select_fastest(tables, run, ASKED, seed=1, nearby=Sized())
+    assert len(ran) == 4
     assert selected.exchanges == ()
+
+
+def test_an_alternative_that_hangs_is_given_up_long_before_the_end() -> None:
+    limits: dict[str, float] = {}
+
+    def run(rules: DecisionTable, limit: float) -> Take:
+        limits[chosen(rules.get("bcast", ()), 4, 1 << 18)] = limit
+        return Take(2.0)
+
+    tables = {"single": table(bcast="binomial"), LIBRARY: {}}
+    select_fastest(tables, run, ASKED, seed=1, nearby=Sized())
+    assert limits["flattree"] == limits["NTSL"] == pytest.approx(36.0)
+    assert math.isinf(limits[DEFAULT])
+
+
+def test_exchanges_end_with_the_simulator_and_keep_what_was_measured() -> None:
+    class Failing(Sized):
+        def tables(
+            self, table: DecisionTable, cell: Cell, over: Callable[[], bool]
+        ) -> Mapping[str, DecisionTable]:
+            if cell == self.cells[1]:
+                raise HamtuneError("the simulator ended by signal 9")
+            return super().tables(table, cell, over)
+
+    seconds = {"binomial": 1.0, "NTSL": 0.5, "flattree": 2.0, DEFAULT: 3.0}
+
+    def run(rules: DecisionTable, _limit: float) -> Take:
+        return Take(seconds[chosen(rules.get("bcast", ()), 4, 1 << 18)])
+
+    tables = {"single": table(bcast="binomial"), LIBRARY: {}}
+    selected = select_fastest(tables, run, ASKED, seed=1, nearby=Failing())
+    assert [(one.calls, one.algorithm) for one in selected.exchanges] == [
+        ("bcast of 256 KiB in 4 ranks", "NTSL")
+    ]
+    assert selected.sample.mean == 0.5
 
 
 def test_tables_that_are_about_as_fast_run_again() -> None:
@@ -133,10 +178,10 @@ def test_tables_that_are_about_as_fast_run_again() -> None:
     drawn = random.Random(3)
     seconds = {"NTSL": 1.0, "binomial": 1.004, DEFAULT: 2.0}
 
-    def run(rules: DecisionTable) -> Take:
+    def run(rules: DecisionTable, _limit: float) -> Take:
         took = choices(rules)["bcast"]
         ran[took] += 1
-        return Take(seconds[took] * (1 + drawn.gauss(0, 0.006)))
+        return Take(seconds[took] * (1 + drawn.gauss(0, 0.01)))
 
     tables = {"rules": table(bcast="binomial"), "single": table(bcast="NTSL"), LIBRARY: {}}
     asked = Asked(precision=0.02, least=3, most=40)
@@ -150,7 +195,7 @@ def test_tables_that_are_about_as_fast_run_again() -> None:
 def test_tables_that_say_the_same_are_run_once() -> None:
     ran: list[DecisionTable] = []
 
-    def run(rules: DecisionTable) -> Take:
+    def run(rules: DecisionTable, _limit: float) -> Take:
         ran.append(rules)
         return Take(1.0)
 
@@ -163,7 +208,7 @@ def test_tables_that_say_the_same_are_run_once() -> None:
 
 
 def test_rules_that_stop_the_program_are_not_kept() -> None:
-    def run(rules: DecisionTable) -> Take:
+    def run(rules: DecisionTable, _limit: float) -> Take:
         if rules:
             raise RunFailed("mpirun ended with status 1")
         return Take(1.0)
@@ -182,7 +227,7 @@ def test_rules_that_stop_the_program_are_not_kept() -> None:
     ],
 )
 def test_where_no_run_counts_it_says_why(outcome: Take | RunFailed, complaint: str) -> None:
-    def run(_: DecisionTable) -> Take:
+    def run(_: DecisionTable, _limit: float) -> Take:
         if isinstance(outcome, RunFailed):
             raise outcome
         return outcome
@@ -194,7 +239,7 @@ def test_where_no_run_counts_it_says_why(outcome: Take | RunFailed, complaint: s
 def test_the_measuring_ends_when_its_time_is_over() -> None:
     now = 0.0
 
-    def run(_: DecisionTable) -> Take:
+    def run(_: DecisionTable, _limit: float) -> Take:
         nonlocal now
         now += 10.0
         return Take(1.0)
@@ -230,7 +275,7 @@ def test_what_is_kept_is_no_slower_than_any_table_and_by_collective_the_best(
     def took(rules: DecisionTable) -> float:
         return math.fsum(seconds[one] for one in choices(rules).items())
 
-    selected = select_fastest(tables, lambda rules: Take(took(rules)), ASKED, seed=1)
+    selected = select_fastest(tables, lambda rules, _limit: Take(took(rules)), ASKED, seed=1)
 
     assert selected.sample.mean == pytest.approx(took(selected.mixture.table(tables)))
     least = math.fsum(

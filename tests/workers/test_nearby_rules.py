@@ -56,9 +56,9 @@ def algorithms(table: DecisionTable) -> Mapping[int, str]:
     return {size: chosen(table["bcast"], RANKS, size) for size in (64, 1 << 20)}
 
 
-def test_the_largest_calls_come_first(simulator: Simulator) -> None:
+def test_the_largest_calls_come_first_and_those_without_a_size_last(simulator: Simulator) -> None:
     nearby = NearbyRules(program(simulator), OPENMPI, SIZES)
-    assert nearby.calls == [LARGE, SMALL, SCATTER]
+    assert nearby.cells == [LARGE, SMALL, SCATTER]
 
 
 def test_alternatives_differ_at_one_size_and_come_by_their_simulated_time(
@@ -79,6 +79,36 @@ def test_alternatives_differ_at_one_size_and_come_by_their_simulated_time(
 def test_nothing_is_offered_that_changes_nothing(simulator: Simulator) -> None:
     """The program never scatters, so no algorithm of scatter is worth a run."""
     assert not NearbyRules(program(simulator), OPENMPI, SIZES).tables(BINOMIAL, SCATTER)
+
+
+def test_what_is_longer_than_its_limit_may_be_the_librarys_own_choice(
+    simulator: Simulator,
+) -> None:
+    """The library's choice is simulated with a limit here, and not to its end first."""
+    simulated = program(simulator)
+    fast = NearbyRules(simulated, OPENMPI, {"bcast": {RANKS: (1 << 20,)}})
+    best = min(
+        fast.tables(table_of({LARGE: "ompi_binomial"}), LARGE).values(),
+        key=lambda table: seconds(simulated, table),
+    )
+    assert program(simulator).seconds({}) > 1.15 * seconds(simulated, best)
+
+    anew = NearbyRules(program(simulator), OPENMPI, {"bcast": {RANKS: (1 << 20,)}})
+    assert DEFAULT not in anew.tables(best, LARGE)
+
+
+def test_one_of_several_names_of_a_library_for_the_same_is_offered(simulator: Simulator) -> None:
+    """Of reduce, the library runs `linear` for `flat_tree` and for `ompi_basic_linear`."""
+    sizes: Sizes = {"reduce": {RANKS: (64,)}}
+    nearby = NearbyRules(program(simulator), OPENMPI, sizes)
+    offered = nearby._others(DEFAULT, ("reduce", RANKS, 64))
+    assert len({"flat_tree", "ompi_basic_linear"} & set(offered)) == 1
+
+
+def test_nothing_is_simulated_when_the_time_is_over(simulator: Simulator) -> None:
+    simulated = program(simulator)
+    assert not NearbyRules(simulated, OPENMPI, SIZES).tables(BINOMIAL, LARGE, lambda: True)
+    assert simulated.evaluations == 1
 
 
 def test_without_simulations_left_nothing_is_offered(simulator: Simulator) -> None:

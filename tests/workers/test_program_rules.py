@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,14 @@ def test_few_simulations_give_what_was_found_by_then(
     rules = found(trace, alone, most=most)
     assert rules.evaluations == most
     assert rules.seconds <= min(rules.default, rules.single)
+
+
+def test_what_was_given_up_is_simulated_again_where_it_may_take_longer(trace: Path) -> None:
+    with Simulator([trace]) as simulator:
+        program = Program(simulator, CLUSTER.simulator_request(), OPENMPI, 10)
+        whole = Program(simulator, CLUSTER.simulator_request(), OPENMPI, 10).seconds({})
+        assert math.isinf(program.seconds({}, whole / 2))
+        assert math.isinf(program.seconds({}, whole / 4))
+        assert program.evaluations == 1
+        assert program.seconds({}, 2 * whole) == whole == program.seconds({})
+        assert program.evaluations == 2

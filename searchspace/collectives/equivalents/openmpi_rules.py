@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from searchspace.collectives import DEFAULT
-from searchspace.collectives.decision_table import DecisionTable, Row, repeated
+from searchspace.collectives.decision_table import DecisionTable, Row, is_decided, repeated
 from searchspace.collectives.equivalents.equivalent import Target
 from searchspace.collectives.equivalents.openmpi import ALGORITHM_IDS, algorithm_parameter
 
@@ -107,7 +107,7 @@ def dynamic_rules_of(table: DecisionTable, target: Target) -> str:
                 for row in (repeated(rows) if collective in OF_ALL else rows)
             }
             for collective, rows in table.items()
-            if any(line.algorithm != DEFAULT for row in rows for line in row.lines)
+            if is_decided(rows)
         }
     )
 
