@@ -12,7 +12,8 @@ demo:
 
 test:
 	./setup.sh --test
-	$(MAKE) --no-print-directory lint page native python
+	$(MAKE) --no-print-directory -j 2 -O lint page native
+	$(MAKE) --no-print-directory python
 
 # What needs no server, no capture and no browser.
 test-fast:
@@ -34,8 +35,9 @@ page:
 native:
 	ctest --test-dir build --output-on-failure --no-tests=error
 
+# Tests wait for half of their time, for servers, browsers and messages: two for each of two cores.
 python:
-	$(PY) -m pytest -n 3 --durations=20
+	$(PY) -m pytest -n 4 --durations=20
 
 # The tests in C++, which check their own memory and arithmetic.
 sanitize:
