@@ -1,11 +1,15 @@
 """How fast distances are evaluated, and how good the networks are that `topology optimize` finds.
 
     .venv/bin/python -m benchmarks.networks [--quick] [--only PART] [--seed S] [--output FILE.json]
+    .venv/bin/python -m benchmarks.networks --keep [--seed S]
+    .venv/bin/python -m benchmarks.networks table
 
 One core, CPU seconds: one table of bar, measured value and MET or MISSED; the status is 1 if a bar
 is missed. `--quick` measures the rates and the small networks only. A search ends at its bar. What
 it found is then judged from outside: distances by igraph, widths by all our verifiers at their most
-thorough with a seed that the search has not seen, and by METIS, KaHIP and networkx alone.
+thorough with a seed that the search has not seen, and by METIS, KaHIP and networkx alone; the least
+of all counts. `--keep` measures all parts and writes the figures of this seed to
+benchmarks/networks.json and the table of all seeds in docs/benchmarks.md, `table` only the table.
 """
 
 from __future__ import annotations
@@ -28,6 +32,8 @@ import rustworkx
 from scipy.sparse import csgraph, csr_matrix
 
 from benchmarks import orderings
+from benchmarks.provenance import measured_now, releases
+from benchmarks.tables_in_docs import add_keep, add_table, markdown, missed_unless, write_table
 from searchspace.graph import Graph
 from searchspace.kernels import _native
 from searchspace.topology import generate
@@ -36,6 +42,10 @@ from searchspace.topology.metrics import measure
 from searchspace.topology.optimise import begin
 from searchspace.topology.optimise.search import Problem, Search
 from searchspace.topology.rotation import orbit_array, orbits_of
+
+RESULTS = Path(__file__).with_suffix(".json")
+PAGE, TABLE = "benchmarks.md", "networks"
+COMPARED = ("networkx", "igraph", "rustworkx", "scipy", "kahip")
 
 RATE_BARS = {"networkx": 4000, "igraph": 200, "rustworkx": 110, "scipy": 1000}
 MOVES_BAR = 200_000
@@ -66,8 +76,11 @@ WIDTH_BARS = [
     (264, 11, 466),
 ]
 WIDTH_SECONDS = 180.0  # at most: searches end at their bar, which names no time
+# nodes, girth, connected cubic networks of at least that girth (Meringer 1999, table 2)
+LISTED = [(16, 3, 4060), (20, 5, 5783), (30, 7, 546), (32, 7, 30_368)]
 # nodes, degree, most CPU seconds for all metrics
 SCALE_BARS = [(4096, 8, 0.2), (65_536, 8, 60.0)]
+LISTING_SECONDS = 300.0
 OUTSIDE_RUNS = {"METIS": 30, "KaHIP": 60, "networkx": 6}
 
 
@@ -188,27 +201,55 @@ class Row:
         )
 
 
+def networks_table() -> str:
+    """The table of the documentation, as the results have it: what each seed gave."""
+    kept = json.loads(RESULTS.read_text())
+    bars: dict[str, str] = {}
+    cells: dict[tuple[str, str], str] = {}
+    for seed, run in kept.items():
+        for part, rows in run["parts"].items():
+            for row in rows:
+                bars[row["what"]] = row["bar"]
+                cells[row["what"], seed] = _cell(part, row)
+    heads = [f"seed {seed}, {run['date']}" for seed, run in kept.items()]
+    lines = [
+        [what, bar, *(cells.get((what, seed), "-") for seed in kept)] for what, bar in bars.items()
+    ]
+    below = [
+        f"Seed {seed}: {', '.join([run['processor'], *_compared(run)])}."
+        for seed, run in kept.items()
+    ]
+    table = markdown(["CPU s of searches in brackets", "Bar", *heads], lines)
+    return table + "\n" + "\n".join(below) + "\n"
+
+
+def _compared(run: dict[str, Any]) -> list[str]:
+    """Beside which releases a seed was measured, where that is known."""
+    return [f"{name} {release}" for name, release in run.get("releases", {}).items()]
+
+
+def _cell(part: str, row: dict[str, Any]) -> str:
+    spent = f" ({row['cpu_seconds']:.1f})" if part in SEARCHES else ""
+    return f"{row['measured']}{spent}{missed_unless(row['met'])}"
+
+
 def main() -> int:
     """Measure and print one table; the status is 0 when all bars are met, else 1."""
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0] if __doc__ else None,
-        epilog="CPU time on an x86 core of 2.5 GHz: rates 15 s, aspl 2 to 12 minutes, bisection 3 "
-        "to 8, orderings and scale 3 to 5, --quick 1 minute.",
-    )
-    parser.add_argument("--quick", action="store_true", help="rates and networks of 64 nodes only")
-    parser.add_argument("--only", choices=tuple(_PARTS), help="one part")
-    parser.add_argument("--seed", type=int, default=1, help="of all searches [1]")
-    parser.add_argument("--output", type=Path, metavar="FILE.json", help="write the table as JSON")
-    options = parser.parse_args()
+    options = _options()
+    if options.table:
+        write_table(PAGE, TABLE, networks_table())
+        return 0
     begun = time.process_time()
     print(f"{'what':<34} {'bar':>16} {'measured':>26} {'':<6} {'CPU s':>7}", flush=True)
-    rows = []
+    parts: dict[str, list[Row]] = {}
     for name, part in _PARTS.items():
         if options.only in (None, name):
             say(f"{name}: {part.__doc__}")
+            parts[name] = []
             for row in part(options):
                 print(row, flush=True)
-                rows.append(row)
+                parts[name].append(row)
+    rows = [row for part in parts.values() for row in part]
     missed = [row.what for row in rows if not row.met]
     print(f"{len(rows) - len(missed)} of {len(rows)} bars met", end="")
     print(f" in {time.process_time() - begun:.0f} CPU s", end="")
@@ -220,7 +261,41 @@ def main() -> int:
             "rows": [dataclasses.asdict(row) for row in rows],
         }
         options.output.write_text(json.dumps(report, indent=2) + "\n")
+    if options.keep:
+        _keep(options.seed, parts)
     return 1 if missed else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="CPU time on an x86 core of 2.5 GHz: rates 15 s, aspl 2 to 12 minutes, bisection 3 "
+        "to 8,\norderings and scale 3 to 5, exhaustive half a minute, --quick 1 minute.",
+    )
+    parser.add_argument("--quick", action="store_true", help="rates and networks of 64 nodes only")
+    parser.add_argument("--only", choices=tuple(_PARTS), help="one part")
+    parser.add_argument("--seed", type=int, default=1, help="of all searches [1]")
+    parser.add_argument("--output", type=Path, metavar="FILE.json", help="write the rows as JSON")
+    add_keep(parser, RESULTS)
+    add_table(parser)
+    options = parser.parse_args()
+    if options.keep and (options.quick or options.only):
+        parser.error("--keep measures all parts; leave out --quick and --only")
+    return options
+
+
+def _keep(seed: int, parts: dict[str, list[Row]]) -> None:
+    """Put what a seed gave beside what others gave, and write the table of all."""
+    kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    kept[str(seed)] = {
+        **measured_now(),
+        "instructions": _native.level_instructions(),
+        "releases": releases(*COMPARED),
+        "parts": {name: [dataclasses.asdict(row) for row in rows] for name, rows in parts.items()},
+    }
+    RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
+    write_table(PAGE, TABLE, networks_table())
 
 
 def _rates(options: argparse.Namespace) -> Iterator[Row]:
@@ -328,6 +403,22 @@ def _orderings(options: argparse.Namespace) -> Iterator[Row]:
         )
 
 
+def _exhaustive(options: argparse.Namespace) -> Iterator[Row]:
+    """All connected cubic networks of a girth, listed once each."""
+    for nodes, girth, count in LISTED:
+        if options.quick and nodes > 20:
+            continue
+        problem = Problem(nodes, 3, girth=girth, seed=options.seed, seconds=LISTING_SECONDS)
+        found, spent = search(problem, "exhaustive")
+        yield Row(
+            f"({nodes},3) networks of girth {girth} or more",
+            f"{count}",
+            f"{found.moves}, best ASPL {found.best.aspl:.6g}",
+            found.finished and found.moves == count,
+            spent,
+        )
+
+
 def _scale(options: argparse.Namespace) -> Iterator[Row]:
     """All distances of large networks."""
     for nodes, degree, most in SCALE_BARS:
@@ -347,8 +438,11 @@ _PARTS: dict[str, Callable[[argparse.Namespace], Iterator[Row]]] = {
     "aspl": _aspl,
     "bisection": _bisection,
     "orderings": _orderings,
+    "exhaustive": _exhaustive,
     "scale": _scale,
 }
+SEARCHES = ("aspl", "bisection", "exhaustive")
+"""Parts whose CPU seconds say how fast something is found."""
 
 if __name__ == "__main__":
     sys.exit(main())

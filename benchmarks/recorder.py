@@ -1,6 +1,8 @@
 """The recorder under real MPI libraries: what it costs, what memory it takes, what it records.
 
     .venv/bin/python -m benchmarks.recorder [programs|calls|share|matrix ...] [--output FILE.json]
+        [--keep]
+    .venv/bin/python -m benchmarks.recorder table
 
 - programs: built-in programs with the recorder preloaded and without, in turns; CPU and wall
   seconds of the whole run, medians, a bootstrap interval of the relative difference, and the
@@ -15,6 +17,9 @@
   spins.
 - matrix: the calls, messages and bytes of every program, library and number of ranks, compared with
   those of the capture under SMPI.
+
+`--keep` writes the parts that are measured to benchmarks/recorder.json, each with its day, and the
+tables of docs/benchmarks.md, `table` only the tables of what was kept.
 """
 
 from __future__ import annotations
@@ -39,6 +44,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2
 
+from benchmarks.provenance import measured_now
+from benchmarks.tables_in_docs import add_keep, markdown, missed_unless, write_tables
 from searchspace.errors import HamtuneError
 from searchspace.formats.operations import decode
 from searchspace.formats.trace import read_header, read_operations
@@ -46,6 +53,10 @@ from searchspace.kernels import trace_summary, traffic_matrix
 from workers.capture import APPLICATIONS, builtin_sources, capture_builtin
 from workers.merge import merge
 from workers.recorder_build import LIBRARY, build_recorder
+
+RESULTS = Path(__file__).with_suffix(".json")
+PAGE = "benchmarks.md"
+CALLS_TABLE, SHARE_TABLE, MATRIX_TABLE = "recorded calls", "the recorder's share", "recorded alike"
 
 STARTERS = {
     "openmpi": ("mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"),
@@ -58,6 +69,7 @@ SYSTEM = ("libc.", "ld-linux", "[vdso]", "[kernel", "[vvar]", "libpthread", "[un
 """Whose code runs for whoever called it."""
 MOST_OVERHEAD = 0.02
 PARTS = ("programs", "calls", "share", "matrix")
+TITLES = {"openmpi": "Open MPI", "mpich": "MPICH"}
 KINDS = ("allreduce", "sendrecv", "requests")
 MICRO_CALLS, FEW_CALLS, MANY_CALLS = 600_000, 1_000, 10_000_000
 MATRIX = (
@@ -308,16 +320,59 @@ def matrix(bench: Bench) -> list[dict[str, Any]]:
     return rows
 
 
+def recorder_tables() -> dict[str, str]:
+    """The tables of the documentation by name, of the parts that were kept."""
+    kept = json.loads(RESULTS.read_text())
+    tables = {
+        "calls": (CALLS_TABLE, _calls_table),
+        "share": (SHARE_TABLE, _share_table),
+        "matrix": (MATRIX_TABLE, _matrix_table),
+    }
+    return {name: made(kept[part]) for part, (name, made) in tables.items() if part in kept}
+
+
+def _calls_table(part: dict[str, Any]) -> str:
+    heads = [f"{part['date']}, {part['processor']}", "ns a call", "recorded", "added"]
+    heads += [f"peak MiB after {many:,} calls" for many in (FEW_CALLS, MANY_CALLS)]
+    rows = []
+    for row in part["rows"]:
+        figures = (row["ns"], row["recorded_ns"], row["recorded_ns"] - row["ns"])
+        cells = [f"{ns:.0f}" for ns in figures] + [f"{kib / 1024:.1f}" for kib in row["peak_kib"]]
+        rows.append([f"{TITLES[row['mpi']]}, {row['kind']}", *cells])
+    return markdown(heads, rows)
+
+
+def _share_table(part: dict[str, Any]) -> str:
+    heads = [f"{part['date']}, {part['processor']}, load {part['load']:.1f}", "share (95%)"]
+    rows = []
+    for row in part["rows"]:
+        low, high = row["interval"]
+        share = f"{row['of_program']:.2%} ({low:.2%} to {high:.2%})"
+        share += missed_unless(high < MOST_OVERHEAD)
+        rows.append([f"{TITLES[row['mpi']]}, {row['program']}", share])
+    return markdown(heads, rows)
+
+
+def _matrix_table(part: dict[str, Any]) -> str:
+    rows = []
+    for mpi, title in TITLES.items():
+        own = [row for row in part["rows"] if row["mpi"] == mpi]
+        equal = sum(row["verdict"] == "equal" for row in own)
+        programs = sorted({row["program"] for row in own})
+        ranks = [row["ranks"] for row in own]
+        told = f"{equal} of {len(own)}{missed_unless(equal == len(own))}"
+        rows.append([title, ", ".join(programs), f"{min(ranks)} to {max(ranks)}", told])
+    return markdown([part["date"], "programs", "ranks", "recorded as captured"], rows)
+
+
 def main() -> None:
     """Run what is asked for (all, if nothing is) and write its figures."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", help=", ".join(PARTS))
-    parser.add_argument("--pairs", type=int, default=PAIRS)
-    parser.add_argument("--output", type=Path)
-    arguments = parser.parse_args()
+    arguments = _options()
+    if arguments.parts == ["table"]:
+        write_tables(PAGE, recorder_tables())
+        return
     parts = arguments.parts or PARTS
-    if set(parts) - set(PARTS):
-        parser.error(f"the parts are {', '.join(PARTS)}")
+    load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="hamtune-recorder-bench-") as directory:
         bench = Bench(Path(directory))
         figures: dict[str, Any] = {}
@@ -331,9 +386,29 @@ def main() -> None:
             figures["programs"] = programs(bench, arguments.pairs)
     if arguments.output:
         arguments.output.write_text(json.dumps(figures, indent=1) + "\n")
+    if arguments.keep:
+        kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+        for part, rows in figures.items():
+            kept[part] = {**measured_now(), "load": load, "rows": rows}
+        RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
+        write_tables(PAGE, recorder_tables())
     unequal = any(row["verdict"] != "equal" for row in figures.get("matrix", []))
     if unequal or any(row["interval"][1] >= MOST_OVERHEAD for row in figures.get("share", [])):
         sys.exit(1)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("parts", nargs="*", help=", ".join(PARTS) + ", or `table` alone")
+    parser.add_argument("--pairs", type=int, default=PAIRS)
+    parser.add_argument("--output", type=Path)
+    add_keep(parser, RESULTS)
+    arguments = parser.parse_args()
+    if arguments.parts != ["table"] and set(arguments.parts) - set(PARTS):
+        parser.error(f"the parts are {', '.join(PARTS)}")
+    return arguments
 
 
 if __name__ == "__main__":

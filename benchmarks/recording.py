@@ -2,6 +2,8 @@
 
     .venv/bin/python -m benchmarks.recording [--programs cg.S lu.S ...] [--ranks 8] [--repeats 9]
         [--output FILE.json]
+    .venv/bin/python -m benchmarks.recording --keep
+    .venv/bin/python -m benchmarks.recording table
 
 A capture runs all ranks in one process, in turns; under Open MPI each is a process. Both should say
 the same of what the program computes. Each program is recorded under both in turns, the median of
@@ -16,7 +18,8 @@ difference of the computation that is not larger than what both recordings say o
 exit status is 1 if one is missed.
 
 CPU time does not count what other processes take, but they empty the caches: the load of the
-machine is part of the result.
+machine is part of the result. `--keep` measures all programs and writes benchmarks/recording.json
+and its table in docs/benchmarks.md, `table` only the table of what was kept.
 """
 
 from __future__ import annotations
@@ -31,11 +34,12 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from benchmarks.packets.bars import Bars
+from benchmarks.provenance import measured_now
+from benchmarks.tables_in_docs import add_keep, add_table, markdown, missed_unless, write_table
 from searchspace.configuration import Configuration
 from searchspace.formats.repeats import merge_repeats
 from searchspace.formats.trace import (
@@ -52,6 +56,9 @@ from workers.merge import merge
 from workers.recorder_build import LIBRARY, build_recorder
 from workers.simulator_client import Simulator, simulator_version
 
+RESULTS = Path(__file__).with_suffix(".json")
+PAGE, TABLE = "benchmarks.md", "recordings"
+
 PROGRAMS = ("cg.S", "cg.A", "lu.S", "mg.S", "ft.S", "is.S", "stencil3d.32.20")
 """A program of `applications/` and its arguments; none of them declares its flops here."""
 RANKS, REPEATS = 8, 9
@@ -64,6 +71,7 @@ MACHINES = {
 NETWORK = Configuration({"topology": "random", "topology_seed": 1})
 MOST_DIFFERENCE = 0.1
 LIMIT_SECONDS = 900
+SIDES = ("smpi", "openmpi")
 MPIRUN = ("mpirun.openmpi", "--allow-run-as-root", "--oversubscribe")
 
 
@@ -218,31 +226,56 @@ def show(bars: Bars, row: dict[str, Any]) -> None:
         f"({low:.3f} to {high:.3f}), of the least {row['ratio_of_least']:.3f}; "
         f"load {row['load']:.1f}"
     )
-    told = [side["uncertainty"] + side["range"] / 2 for side in (smpi, openmpi)]
-    bars.at_most("computation differs, of what both say", abs(row["ratio"] - 1), sum(told))
+    bars.at_most("computation differs, of what both say", abs(row["ratio"] - 1), told(row))
     for machine, times in row["simulated"].items():
         difference = abs(times["smpi"] / times["openmpi"] - 1)
         bars.at_most(f"simulated times differ, {machine}", difference, MOST_DIFFERENCE)
 
 
+def told(row: dict[str, Any]) -> float:
+    """By how much both recordings of a program say together that they may be wrong."""
+    return sum(float(row[side]["uncertainty"] + row[side]["range"] / 2) for side in SIDES)
+
+
+def recording_table() -> str:
+    """The table of the documentation, as the results have it."""
+    kept = json.loads(RESULTS.read_text())
+    loads = [row["load"] for row in kept["programs"]]
+    heads = [
+        f"{kept['date']}, Open MPI {kept['openmpi']}, {kept['ranks']} ranks, "
+        f"load {min(loads):.1f} to {max(loads):.1f}",
+        "stretches",
+        "Open MPI, CPU ms (range)",
+        "SMPI, CPU ms (range)",
+        "SMPI / Open MPI (95%)",
+        "differs by, of what both say",
+        *(f"`{name}`, SMPI / Open MPI" for name in MACHINES),
+    ]
+    return markdown(heads, map(_cells, kept["programs"]))
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    smpi, openmpi = (row[side] for side in SIDES)
+    low, high = row["interval"]
+    difference, most = abs(row["ratio"] - 1), told(row)
+    cells = [row["program"], f"{smpi['stretches']:,}"]
+    cells += [f"{1e3 * side['median']:,.1f} ({side['range']:.0%})" for side in (openmpi, smpi)]
+    cells.append(f"{row['ratio']:.2f} ({low:.2f} to {high:.2f})")
+    cells.append(f"{difference:.0%} of {most:.0%}{missed_unless(difference <= most)}")
+    for name in MACHINES:
+        times = row["simulated"][name]
+        ratio = times["smpi"] / times["openmpi"]
+        cells.append(f"{ratio:.3f}{missed_unless(abs(ratio - 1) <= MOST_DIFFERENCE)}")
+    return cells
+
+
 def versions() -> dict[str, str]:
-    """What was compared, and where."""
+    """What was compared, when and where."""
     mpirun = subprocess.run([MPIRUN[0], "--version"], capture_output=True, text=True, check=True)
     return {
-        "date": datetime.now(UTC).date().isoformat(),
+        **measured_now(),
         "openmpi": mpirun.stdout.splitlines()[0].split()[-1],
         "simulator": simulator_version(),
-        **machine(),
-    }
-
-
-def machine() -> dict[str, str]:
-    """The processor and its cores."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    model = [line for line in lines if line.startswith("model name")]
-    return {
-        "processor": model[0].partition(": ")[2] if model else "unknown",
-        "cores": str(os.cpu_count()),
     }
 
 
@@ -255,16 +288,26 @@ def main() -> int:
     parser.add_argument("--ranks", type=int, default=RANKS)
     parser.add_argument("--repeats", type=int, default=REPEATS)
     parser.add_argument("--output", type=Path)
+    add_keep(parser, RESULTS)
+    add_table(parser)
     arguments = parser.parse_args()
+    if arguments.table:
+        write_table(PAGE, TABLE, recording_table())
+        return 0
+    if arguments.keep and arguments.programs != PROGRAMS:
+        parser.error("--keep records all programs; name none")
     bars, rows = Bars(), []
     with tempfile.TemporaryDirectory(prefix="hamtune-recording-") as directory:
         bench = Bench(Path(directory), arguments.ranks)
         for name in arguments.programs:
             rows.append(compare(bench, name, arguments.repeats, Path(directory)))
             show(bars, rows[-1])
+    result = {**versions(), "ranks": arguments.ranks, "programs": rows}
     if arguments.output:
-        result = {**versions(), "ranks": arguments.ranks, "programs": rows}
         arguments.output.write_text(json.dumps(result, indent=1) + "\n")
+    if arguments.keep:
+        RESULTS.write_text(json.dumps(result, indent=1) + "\n")
+        write_table(PAGE, TABLE, recording_table())
     return 1 if bars.missed else 0
 
 

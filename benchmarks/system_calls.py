@@ -1,6 +1,8 @@
 """What the filters of system calls cost: evaluations and captures with them and without.
 
     .venv/bin/python -m benchmarks.system_calls [--repeats 15] [--output FILE.json]
+    .venv/bin/python -m benchmarks.system_calls --keep
+    .venv/bin/python -m benchmarks.system_calls table
 
 - evaluation: `hamtune-simulator` is started on the trace of MG.A on 64 ranks, and answers for one
   network. Without the filter, a library loaded before libseccomp only says that it loads it.
@@ -10,7 +12,8 @@
 
 Figures are CPU seconds of all processes (median and least of the repeats, taken by turns), and the
 ratio of the medians. What comes of it, simulated times and recorded calls, is the same with and
-without, or the command ends with 1.
+without, or the command ends with 1. `--keep` writes benchmarks/system_calls.json and its table in
+docs/benchmarks.md, `table` only the table of what was kept.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from typing import Any
 
 from benchmarks.evaluate import CONFIGURATION, MACHINE, RANKS, cpu_seconds
 from benchmarks.recording import versions as versions_of_recordings
+from benchmarks.tables_in_docs import add_keep, add_table, markdown, write_table
 from searchspace.formats.source_archive import pack
 from searchspace.kernels import trace_summary
 from searchspace.platform import resolve
@@ -39,8 +43,16 @@ from workers.capture_run import Measure
 from workers.capture_source import SourceProgram, capture_source
 from workers.simulator_client import Simulator
 
+RESULTS = Path(__file__).with_suffix(".json")
+PAGE, TABLE = "benchmarks.md", "filters of system calls"
+
 CALLS = 1_000_000
 CAPTURE_RANKS = 8
+TITLES = {
+    "evaluation": f"evaluation of MG.A, {RANKS} ranks",
+    "capture": f"capture of CG.S, {CAPTURE_RANKS} ranks, with its build",
+    "calls": f"{CALLS:,} system calls, with the build",
+}
 NO_FILTER = "int seccomp_load(void *filter) { (void)filter; return 0; }\n"
 PASS_ON = """#!/bin/bash
 kept=()
@@ -152,6 +164,28 @@ def compare(work: Callable[..., Any], repeats: int) -> dict[str, Any]:
     }
 
 
+def system_calls_table() -> str:
+    """The table of the documentation, as the results have it."""
+    kept = json.loads(RESULTS.read_text())
+    heads = [
+        f"{kept['date']}, {kept['processor']}, {kept['repeats']} repeats, load {kept['load']:.1f}",
+        "CPU ms with, median",
+        "without",
+        "ratio",
+        "CPU ms with, least",
+        "without",
+        "added by the least",
+    ]
+    rows = []
+    for name, title in TITLES.items():
+        row = kept[name]
+        figures = (row["with"], row["without"], row["least_with"], row["least_without"])
+        cells = [f"{1e3 * seconds:,.1f}" for seconds in figures]
+        cells.insert(2, f"{row['ratio']:.2f}")
+        rows.append([title, *cells, f"{1e3 * (row['least_with'] - row['least_without']):.1f}"])
+    return markdown(heads, rows)
+
+
 def main() -> int:
     """Measure all three and write the figures."""
     parser = argparse.ArgumentParser(
@@ -159,22 +193,30 @@ def main() -> int:
     )
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--output", type=Path)
+    add_keep(parser, RESULTS)
+    add_table(parser)
     arguments = parser.parse_args()
+    if arguments.table:
+        write_table(PAGE, TABLE, system_calls_table())
+        return 0
     rows = {}
     with tempfile.TemporaryDirectory(prefix="hamtune-system-calls-") as directory:
         bench = Bench(Path(directory))
-        for name in ("evaluation", "capture", "calls"):
+        for name in TITLES:
             rows[name] = compare(getattr(bench, name), arguments.repeats)
             print(name, " ".join(f"{key} {value:.4g}" for key, value in rows[name].items()))
+    result = {
+        **versions_of_recordings(),
+        "kernel": os.uname().release,
+        "load": os.getloadavg()[0],
+        "repeats": arguments.repeats,
+        **rows,
+    }
     if arguments.output:
-        result = {
-            **versions_of_recordings(),
-            "kernel": os.uname().release,
-            "load": os.getloadavg()[0],
-            "repeats": arguments.repeats,
-            **rows,
-        }
         arguments.output.write_text(json.dumps(result, indent=1) + "\n")
+    if arguments.keep:
+        RESULTS.write_text(json.dumps(result, indent=1) + "\n")
+        write_table(PAGE, TABLE, system_calls_table())
     return 0 if all(row["same"] for row in rows.values()) else 1
 
 

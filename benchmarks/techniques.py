@@ -1,32 +1,44 @@
 """Search techniques side by side on made-up spaces of enums, of the shape of Hu's.
 
-    .venv/bin/python -m benchmarks.techniques [SPACES]
+    .venv/bin/python -m benchmarks.techniques [SPACES] [--keep]
 
 Each space has a topology, instances, an ordering, an MPI and four collectives; each choice
 multiplies the simulated time by a random factor, and three parameters interact. As in a job, four
 trials are in flight, the incumbent is the cutoff, and no point is evaluated twice. Printed is the
 geometric mean over the spaces of the best value after so many trials (lower is better), and the CPU
-milliseconds a trial, asking and telling.
+milliseconds a trial, asking and telling, without a process of its own. `--keep` writes
+benchmarks/techniques.json and its table in docs/tuner.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import random
-import resource
 import statistics
+import sys
+import time
 from collections import deque
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from benchmarks.provenance import measured_now, releases
+from benchmarks.search.in_process import in_process
+from benchmarks.tables_in_docs import add_keep, markdown, write_table
 from searchspace.parameters import Condition, EnumParameter, IntegerParameter
 from searchspace.space import SearchSpace
 from tuner.objective import TrialResult
 from tuner.search import Point, Search
 
-TECHNIQUES: dict[str, list[str] | None] = {
-    "the default choice": None,
+TECHNIQUES: dict[str, list[str]] = {
+    "Surrogate": ["Surrogate"],
+    "AUCBanditMutationTechnique, NarrowGreedyMutation and WideGreedyMutation": [
+        "AUCBanditMutationTechnique",
+        "NarrowGreedyMutation",
+        "WideGreedyMutation",
+    ],
     "AUCBanditMutationTechnique": ["AUCBanditMutationTechnique"],
     "NarrowGreedyMutation": ["NarrowGreedyMutation"],
     "UniformGreedyMutation": ["UniformGreedyMutation"],
@@ -35,6 +47,8 @@ TECHNIQUES: dict[str, list[str] | None] = {
     "DifferentialEvolutionAlt": ["DifferentialEvolutionAlt"],
     "PureRandom": ["PureRandom"],
 }
+RESULTS = Path(__file__).with_suffix(".json")
+PAGE, TABLE = "tuner.md", "techniques"
 MARKS = (25, 50, 100)
 BATCH = 4
 
@@ -77,7 +91,7 @@ class Application:
         return product * (1 + random.Random(f"{self._seed} {together}").random())
 
 
-def search(techniques: list[str] | None, seed: int) -> list[float]:
+def search(techniques: list[str], seed: int) -> list[float]:
     """The best value after each trial of a search for one application."""
     application = Application(seed)
     best = math.inf
@@ -99,30 +113,48 @@ def search(techniques: list[str] | None, seed: int) -> list[float]:
     return incumbents
 
 
-def cpu_seconds() -> float:
-    """Of this process and of those it has waited for."""
-    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+def compare(spaces: int) -> dict[str, Any]:
+    """The best values of all techniques after so many trials, and what a trial cost."""
+    rows = {}
+    for name, techniques in TECHNIQUES.items():
+        before = time.process_time()
+        with in_process():
+            runs = [search(techniques, seed) for seed in range(spaces)]
+        rows[name] = {
+            "best": {
+                str(mark): statistics.geometric_mean(incumbents[mark - 1] for incumbents in runs)
+                for mark in MARKS
+            },
+            "cpu_ms": (time.process_time() - before) / (spaces * max(MARKS)) * 1000,
+        }
+        print(name, json.dumps(rows[name]), file=sys.stderr, flush=True)
+    return {**measured_now(), **releases("opentuner"), "spaces": spaces, "rows": rows}
+
+
+def techniques_table(found: Mapping[str, Any]) -> str:
+    """What was found, in Markdown."""
+    where = f"{found['date']}, OpenTuner {found['opentuner']}, {found['spaces']} spaces"
+    heads = [where, *(f"{mark} trials" for mark in MARKS), "CPU ms a trial"]
+    rows = [
+        [name, *(f"{row['best'][str(mark)]:.2f}" for mark in MARKS), f"{row['cpu_ms']:.1f}"]
+        for name, row in found["rows"].items()
+    ]
+    return markdown(heads, rows)
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the table, and keep it where that is asked."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("spaces", metavar="SPACES", nargs="?", type=int, default=24)
-    spaces = parser.parse_args().spaces
-    print("| techniques |", " | ".join(f"{mark} trials" for mark in MARKS), "| ms a trial |")
-    print("|---|" + "---|" * (len(MARKS) + 1))
-    for name, techniques in TECHNIQUES.items():
-        before = cpu_seconds()
-        runs = [search(techniques, seed) for seed in range(spaces)]
-        cost = (cpu_seconds() - before) / (spaces * max(MARKS)) * 1000
-        means = [
-            f"{statistics.geometric_mean(incumbents[mark - 1] for incumbents in runs):.2f}"
-            for mark in MARKS
-        ]
-        print(f"| {name} |", " | ".join(means), f"| {cost:.0f} |", flush=True)
+    parser.add_argument("spaces", metavar="SPACES", nargs="?", type=int, default=32)
+    add_keep(parser, RESULTS)
+    given = parser.parse_args()
+    found = compare(given.spaces)
+    print(techniques_table(found), end="")
+    if given.keep:
+        RESULTS.write_text(json.dumps(found, indent=1) + "\n")
+        write_table(PAGE, TABLE, techniques_table(found))
 
 
 if __name__ == "__main__":

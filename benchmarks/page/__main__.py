@@ -29,7 +29,6 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +41,7 @@ from benchmarks.page.made import SPEC, lengthen, seed, service
 from benchmarks.page.short import bundle, interactive, live
 from benchmarks.page.table import printed, row, write_page_table
 from benchmarks.page.views import TABS, first_view, switches
-from benchmarks.recording import machine
+from benchmarks.provenance import measured_now
 from service.page.site import BUILT
 from service.settings import Settings
 
@@ -135,9 +134,8 @@ def measure(loads: int) -> dict[str, Any]:
             before = os.getloadavg()[0]
             rows = measured(browser, url, jobs, loads)
             return {
-                "date": datetime.now(UTC).date().isoformat(),
+                **measured_now(),
                 "chromium": browser.version,
-                **machine(),
                 "load": [round(before, 1), round(os.getloadavg()[0], 1)],
                 "rows": rows,
             }

@@ -1,11 +1,14 @@
-"""What the documentation says of many hosts is what was measured."""
+"""What the documentation says of the service and of many hosts is what was measured."""
 
 from __future__ import annotations
 
-from benchmarks.service.table import PAGE, RESULTS, TABLE, bars_table
+import pytest
+
+from benchmarks.service.table import HOSTS, RESULTS, SERVICE, bars_table
 from benchmarks.tables_in_docs import table_of
 
 
-def test_the_table_is_that_of_the_results() -> None:
+@pytest.mark.parametrize(("page", "name"), [HOSTS, SERVICE])
+def test_the_tables_are_those_of_the_results(page: str, name: str) -> None:
     assert list(RESULTS.glob("*.json"))
-    assert table_of(PAGE, TABLE) == bars_table()
+    assert table_of(page, name) == bars_table(page, name)
