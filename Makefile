@@ -35,9 +35,8 @@ page:
 native:
 	ctest --test-dir build --output-on-failure --no-tests=error
 
-# Tests wait for half of their time, for servers, browsers and messages: two for each of two cores.
 python:
-	$(PY) -m pytest -n 4 --durations=20
+	$(PY) -m pytest -n 3 --durations=20
 
 # The tests in C++, which check their own memory and arithmetic.
 sanitize:

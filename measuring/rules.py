@@ -346,10 +346,10 @@ def _mean(known: Sample) -> float:
 
 
 def _why_nothing(whole: Mapping[str, Sample]) -> str:
+    for known in whole.values():  # a program that ended once does run
+        if known.doubts:
+            return f"no run counts: {known.doubts[-1]}"
     for known in whole.values():
         if known.failures:
             return f"the program does not run on the cluster: {known.failures[-1]}"
-    for known in whole.values():
-        if known.doubts:
-            return f"no run counts: {known.doubts[-1]}"
     return "there was no time for a single run"

@@ -142,13 +142,5 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> _ByFile:
     """Which process a test runs in.
 
     Not by xdist's groups, which pytest-xdist 3.8 leaves apart without a word under pytest 9.2.
-    Files come as they are collected: by xdist's own order those with few tests would be last, which
-    are the longest, and one process would run while the others have ended.
     """
-    config.option.loadscopereorder = False
     return _ByFile(config, log)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of the page come first: one process runs all of them, and is busy for long."""
-    items.sort(key=lambda item: not item.nodeid.startswith(_PAGE))

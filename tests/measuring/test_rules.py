@@ -236,6 +236,18 @@ def test_where_no_run_counts_it_says_why(outcome: Take | RunFailed, complaint: s
         select_fastest({"rules": table(bcast="NTSL"), LIBRARY: {}}, run, ASKED, seed=1)
 
 
+def test_a_program_that_ended_once_does_run_though_the_time_for_another_run_was_short() -> None:
+    doubted = [Take(1.0, ["the cores of this host were busy"])]
+
+    def run(_: DecisionTable, _limit: float) -> Take:
+        if not doubted:
+            raise RunFailed("did not end within 1 s")
+        return doubted.pop()
+
+    with pytest.raises(HamtuneError, match="no run counts: the cores of this host were busy"):
+        select_fastest({"rules": table(bcast="NTSL"), LIBRARY: {}}, run, ASKED, seed=1)
+
+
 def test_the_measuring_ends_when_its_time_is_over() -> None:
     now = 0.0
 
