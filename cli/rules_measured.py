@@ -179,20 +179,6 @@ class OnCluster:
 
         Where no run counts, the answer stays what simulation has found, with the problem.
         """
-        try:
-            return self._measured(answer, where, own, evaluations, seed)
-        except HamtuneError as error:
-            say("hamtune: nothing was measured; these are the rules by simulation")
-            return replace(answer, problem=error)
-
-    def _measured(
-        self,
-        answer: Answer,
-        where: tuple[Cluster, list[str]],
-        own: Path | None,
-        evaluations: int,
-        seed: int,
-    ) -> Answer:
         from measuring.rules import LIBRARY, select_fastest, under_table
         from measuring.sampling import Asked
         from workers.nearby_rules import NearbyRules
@@ -206,24 +192,28 @@ class OnCluster:
             LIBRARY: cast("DecisionTable", {}),
         }
         say(f"hamtune: runs on the cluster, {self.minutes:g} minutes at most")
-        with (
-            tempfile.TemporaryDirectory(prefix="hamtune-rules-", dir=Path.cwd()) as scratch,
-            simulated_program(task, evaluations) as program,
-        ):
-            directory = Path(scratch)
-            measured = self._program(task, directory)
-            selection = select_fastest(
-                tables,
-                under_table(cluster, measured, task.target, names, directory, own),
-                Asked(self.precision, least=_RUNS, most=_MOST_RUNS, seconds=measured.seconds),
-                seed=seed,
-                nearby=NearbyRules(
-                    program, task.target, task.asked, non_commutative=task.non_commutative
-                ),
-                say=_tell,
-            )
-            simulated = program.evaluations
-        kept = replace(found, table=selection.table, evaluations=found.evaluations + simulated)
+        try:
+            with (
+                tempfile.TemporaryDirectory(prefix="hamtune-rules-", dir=Path.cwd()) as scratch,
+                simulated_program(task, evaluations) as program,
+            ):
+                directory = Path(scratch)
+                measured = self._program(task, directory)
+                selection = select_fastest(
+                    tables,
+                    under_table(cluster, measured, task.target, names, directory, own),
+                    Asked(self.precision, least=_RUNS, most=_MOST_RUNS, seconds=measured.seconds),
+                    seed=seed,
+                    nearby=NearbyRules(
+                        program, task.target, task.asked, non_commutative=task.non_commutative
+                    ),
+                    say=_tell,
+                )
+                simulated = found.evaluations + program.evaluations
+        except HamtuneError as error:
+            say("hamtune: nothing was measured; these are the rules by simulation")
+            return replace(answer, problem=error)
+        kept = replace(found, table=selection.table, evaluations=simulated)
         return replace(answer, program=kept, measured=MeasuredRules(selection, task.target))
 
     def _program(self, task: Task, directory: Path) -> Program:
