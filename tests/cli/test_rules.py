@@ -309,7 +309,7 @@ def test_rules_are_measured_on_a_testbed_and_the_fastest_are_written(
         pytest.skip(checks["namespaces"]["text"])
     trace, binary = sums
     measuring = ("--testbed", "rules-four", "--program", str(binary), "--precision", "0.5")
-    given = ("--application", str(trace), *measuring, "--minutes", "1")
+    given = ("--application", str(trace), *measuring, "--minutes", "5")
     hamtune("testbed", "up", NEAR, "--scale", "1", "--name", "rules-four")
     try:
         other = "{nodes: 4, degree: 2, host_speed: 2Gf, link_bandwidth: 20Mbps, network: packets}"

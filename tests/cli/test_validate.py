@@ -42,7 +42,7 @@ def test_trials_are_measured_beside_what_was_simulated(hamtune: Hamtune, tmp_pat
         hamtune("testbed", "up", MACHINE, "--scale", "1", "--name", "four")
         found = hamtune.json(
             *("validate", "validated", "--testbed", "four", "--top", "1", "--spread", "1"),
-            *("--precision", "1", "--minutes", "1"),
+            *("--precision", "1"),
         )
     finally:
         hamtune("testbed", "down", "four")
