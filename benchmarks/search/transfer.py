@@ -147,7 +147,6 @@ def results_of(games: Path) -> dict[str, Any]:
                 "table": alone[seeds[0]]["table"],
                 "without": without,
                 "with": with_it,
-                "share": _share(without, with_it),
                 "weight": statistics.mean(
                     game["weights"][0] for game in learned.values() if game["weights"]
                 ),
@@ -186,17 +185,28 @@ def table(found: dict[str, Any]) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     for pair in found["pairs"]:
-        share, low, high = pair["share"]
         bar = MOST_SHARE if pair["related"] else MOST_HARM
-        without, with_it = pair["without"], pair["with"]
-        lines.append(
-            f"| {pair['relation']} | {pair['source']}, {pair['target']} | {len(without)} "
-            f"| {statistics.mean(without):.1f}, {statistics.median(without):.0f} "
-            f"| {statistics.mean(with_it):.1f}, {statistics.median(with_it):.0f} "
-            f"| {share:.2f} ({low:.2f} to {high:.2f}) "
-            f"| {bar:g}: {'met' if share <= bar else 'missed'} |"
-        )
+        name = f"{pair['source']}, {pair['target']}"
+        lines.append(_row(pair["relation"], name, pair["without"], pair["with"], bar))
+    related = [pair for pair in found["pairs"] if pair["related"]]
+    without = [trials for pair in related for trials in pair["without"]]
+    with_it = [trials for pair in related for trials in pair["with"]]
+    if related:
+        lines.append(_row("all that are related", "", without, with_it, MOST_SHARE))
     return "\n".join(lines) + "\n"
+
+
+def _row(
+    relation: str, pair: str, without: Sequence[int], with_it: Sequence[int], bar: float
+) -> str:
+    share, low, high = _share(without, with_it)
+    return (
+        f"| {relation} | {pair} | {len(without)} "
+        f"| {statistics.mean(without):.1f}, {statistics.median(without):.0f} "
+        f"| {statistics.mean(with_it):.1f}, {statistics.median(with_it):.0f} "
+        f"| {share:.2f} ({low:.2f} to {high:.2f}) "
+        f"| {bar:g}: {'met' if share <= bar else 'missed'} |"
+    )
 
 
 def write_table_of(found: dict[str, Any]) -> None:
