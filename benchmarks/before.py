@@ -10,7 +10,6 @@ it is met.
 from __future__ import annotations
 
 import argparse
-import datetime
 import itertools
 import json
 import subprocess
@@ -19,6 +18,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.packets.bars import Bars
+from benchmarks.provenance import measured_now
 from benchmarks.turns import in_tree, in_turns
 from workers.simulator_client import simulator_version
 
@@ -58,7 +58,7 @@ def main() -> int:
             rows.append(row)
     if arguments.output:
         document = {
-            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+            **measured_now(),
             "simulator": simulator_version(),
             "before": arguments.revision,
             "cases": rows,

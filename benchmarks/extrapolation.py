@@ -16,10 +16,10 @@ import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from benchmarks.provenance import measured_now
 from cli.extrapolation import simulated_on
 from searchspace.errors import InvalidInput
 from searchspace.extrapolation import extrapolate
@@ -103,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         rows.append(measure(case, given.traces, simulated_on(None)))
         print(json.dumps(rows[-1]), flush=True)
     results = {
-        "date": datetime.now(UTC).date().isoformat(),
+        **measured_now(),
         "python": platform.python_version(),
         "simulator": simulator_version(),
         "rows": rows,

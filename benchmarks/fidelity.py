@@ -40,7 +40,6 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +49,7 @@ from scipy.stats import kendalltau
 from benchmarks.job import hamtune
 from benchmarks.machines import designed
 from benchmarks.packets.bars import Bars
+from benchmarks.provenance import measured_now
 from benchmarks.tables_in_docs import write_table
 from searchspace.collectives import Groups, called_collectives
 from searchspace.configuration import Configuration
@@ -379,7 +379,7 @@ def main() -> int:
     )
     bars = Bars()
     report: dict[str, Any] = {
-        "date": datetime.now(UTC).date().isoformat(),
+        **measured_now(),
         "simulator": simulator_version(),
         "alternate": options.alternate,
         "programs": [],

@@ -29,13 +29,13 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from benchmarks.packets.bars import Bars
+from benchmarks.provenance import measured_now
 from benchmarks.tables_in_docs import write_table
 from service.version import VERSION
 from workers.simulator_client import simulator_version
@@ -230,7 +230,7 @@ def main() -> int:
         hold(bars, name, measured[name])
     if options.keep:
         kept = {
-            "date": datetime.now(UTC).date().isoformat(),
+            **measured_now(),
             "hamtune": VERSION,
             "simulator": simulator_version(),
             "workers": options.workers,

@@ -20,11 +20,11 @@ import statistics
 import sys
 import time
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from benchmarks.packets.bars import Bars
+from benchmarks.provenance import measured_now
 from benchmarks.tables_in_docs import write_table
 from searchspace.graph import Graph
 from searchspace.topology import generate
@@ -121,7 +121,7 @@ def main() -> int:
         bars.at_least(f"{model}: gain in the mean", mean, LEAST_GAIN)
     if given.output:
         document = {
-            "date": datetime.now(UTC).date().isoformat(),
+            **measured_now(),
             "simulator": simulator_version(),
             "rows": rows,
         }

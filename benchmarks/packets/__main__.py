@@ -14,7 +14,6 @@ One core is used. The exit status tells whether all bars are met.
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import os
 import subprocess
@@ -26,6 +25,7 @@ from benchmarks.packets.bars import Bars
 from benchmarks.packets.cost import show_costs
 from benchmarks.packets.programs import show_programs
 from benchmarks.packets.table import write_packets_tables
+from benchmarks.provenance import measured_now
 from workers.simulator_client import simulator_version
 
 PARTS = ("cost", "programs", "forms")
@@ -52,7 +52,7 @@ def main() -> int:
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     bars = Bars()
     figures: dict[str, Any] = {
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        **measured_now(),
         "simulator": simulator_version(),
     }
     if "cost" in parts:

@@ -23,13 +23,13 @@ The exit status tells whether all bars are met.
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
 from benchmarks.packets.bars import Bars
+from benchmarks.provenance import measured_now
 from benchmarks.scale.captures import show_captures
 from benchmarks.scale.evaluations import show_evaluations
 from benchmarks.scale.job import show_job
@@ -66,7 +66,7 @@ def main() -> int:
         return 0
     bars = Bars()
     figures: dict[str, Any] = {
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        **measured_now(),
         "simulator": simulator_version(),
     }
     if options.part == "job":

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.provenance import measured_now
 from benchmarks.search.tournament import MARKS, Game
 from benchmarks.tables_in_docs import write_table
 from workers.simulator_client import simulator_version
@@ -108,7 +108,7 @@ def _cells(beside: Mapping[str, Any], spaces: int) -> str:
 def keep(games: Sequence[Game], ours: Sequence[str]) -> None:
     """Write the standings to `RESULTS`, and their table into the documentation."""
     found = {
-        "date": datetime.now(UTC).date().isoformat(),
+        **measured_now(),
         "simulator": simulator_version(),
         "python": platform.python_version(),
         "packages": {name: told for name in _PACKAGES if (told := _version(name))},

@@ -12,12 +12,12 @@ import platform
 import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.provenance import measured_now
 from benchmarks.search.build import table_path
 from benchmarks.search.in_process import in_process
 from benchmarks.search.players import Board, insight_of, ours
@@ -153,7 +153,7 @@ def results_of(games: Path) -> dict[str, Any]:
             }
         )
     return {
-        "date": datetime.now(UTC).date().isoformat(),
+        **measured_now(),
         "simulator": simulator_version(),
         "python": platform.python_version(),
         "most_trials": _TRIALS,
