@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from measuring.clusters import Cluster
+from measuring.clusters import Cluster, RunFailed
 from measuring.sampling import Asked, Sample, Take, is_faster, sample
 from measuring.trials import Program, measure_once
 from searchspace.collectives.decision_table import DecisionTable, is_decided
@@ -35,6 +35,8 @@ _FEW = 3
 """Runs that tell which exchanges may be worth more of them."""
 _MOST_LONGER, _START = 3.0, 30.0
 """An alternative is given up after so many times what the program took, and seconds to start it."""
+_HANGS = 20.0
+"""Any run is given up after so many times the shortest, and seconds to start it."""
 _BEFORE = "as before"
 LIBRARY = "library"
 """The name of the empty table: all is left to the library."""
@@ -165,7 +167,11 @@ def _whole(runs: _Runs, tables: Mapping[str, DecisionTable]) -> tuple[dict[str, 
     """What tables take, and the fastest; those that may be it are known better."""
     whole = runs.measured(tables)
     fastest = _fastest(whole)
-    close = {name: tables[name] for name in tables if not is_faster(whole[fastest], whole[name])}
+    close = {
+        name: table
+        for name, table in tables.items()
+        if name == fastest or not (whole[name].failures or is_faster(whole[fastest], whole[name]))
+    }
     if len(set(_alike(close).values())) == 1 or runs.over():
         return whole, fastest
     again = runs.measured(close, replace(runs.asked, precision=runs.closer))
@@ -183,6 +189,7 @@ def _mixed(
             f"{collective} as in {name}": exchanged
             for name in tables
             if (exchanged := selected.instead(collective, name)).table(tables) != before
+            and exchanged.table(tables) not in runs.failed
         }
         if not others or runs.over():
             continue
@@ -248,7 +255,13 @@ def _calls(cell: Cell) -> str:
 
 @dataclass
 class _Runs:
-    """Runs of a program under tables, until the time for all of them is over."""
+    """Runs of a program under tables, until the time for all of them is over.
+
+    Attributes:
+        count: How many there were.
+        shortest: The seconds of the shortest that counts.
+        failed: The tables under which one failed.
+    """
 
     run: Run
     asked: Asked
@@ -256,6 +269,8 @@ class _Runs:
     say: Callable[[str, Sample], None]
     clock: Callable[[], float]
     count: int = 0
+    shortest: float | None = None
+    failed: list[DecisionTable] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._ends = self.clock() + self.asked.seconds
@@ -279,12 +294,12 @@ class _Runs:
         Args:
             named: The tables by label.
             asked: How well they are to be known; as all of it, if left out.
-            limit: After so many seconds a run is given up.
+            limit: After so many seconds a run is given up, if not before.
         """
         same = _alike(named)
         found = sample(
             sorted(set(same.values())),
-            lambda label: self.run(named[label], limit),
+            lambda label: self._take(named[label], limit),
             replace(asked or self.asked, seconds=self._ends - self.clock()),
             seed=self.seed + self.count,
             say=self.say,
@@ -293,9 +308,30 @@ class _Runs:
         self.count += sum(one.runs for one in found.values())
         return {label: found[first] for label, first in same.items()}
 
+    def _take(self, table: DecisionTable, limit: float) -> Take:
+        """One run, which leaves time for others though it may hang."""
+        left = self._ends - self.clock()
+        longest = left / 2.0 if self.shortest is None else _HANGS * self.shortest + _START
+        most = min(limit, longest)
+        try:
+            taken = self.run(table, min(most, left))
+        except RunFailed:
+            if left <= most and self.over():  # which says nothing of the table
+                return Take(left, ["the time for all runs was over"])
+            self.failed.append(table)
+            raise
+        if not taken.doubts:
+            known = math.inf if self.shortest is None else self.shortest
+            self.shortest = min(known, taken.seconds)
+        return taken
+
 
 def _fastest(known: Mapping[str, Sample]) -> str:
-    return min(known, key=lambda name: _mean(known[name]))
+    """The one of the least mean; one under which a run failed only where there is no other."""
+    return min(
+        known,
+        key=lambda name: (known[name].mean is None, bool(known[name].failures), _mean(known[name])),
+    )
 
 
 def _alike(tables: Mapping[str, DecisionTable]) -> dict[str, str]:
@@ -318,7 +354,7 @@ def under_table(
 
     Args:
         cluster: Where it runs.
-        program: What is run; its seconds are those of all runs together.
+        program: What is run; no run takes more than its seconds.
         target: The library.
         rank_hosts: The name of the host of each rank.
         directory: For the files, which all hosts see.
@@ -326,7 +362,6 @@ def under_table(
     """
     file = DECISION_FILES[target.format]
     written: dict[str, Path] = {}
-    ends = time.monotonic() + program.seconds
 
     def run(table: DecisionTable, limit: float) -> Take:
         environment: dict[str, str] = {}
@@ -335,8 +370,8 @@ def under_table(
             path = written.setdefault(content, directory / f"{len(written)}-{file.name}")
             path.write_text(content)
             environment = {name: text.format(file=path) for name, text in file.settings.items()}
-        left = replace(program, seconds=max(1.0, min(limit, ends - time.monotonic())))
-        return measure_once(cluster, left, rank_hosts=rank_hosts, environment=environment)
+        limited = replace(program, seconds=max(1.0, min(limit, program.seconds)))
+        return measure_once(cluster, limited, rank_hosts=rank_hosts, environment=environment)
 
     return run
 

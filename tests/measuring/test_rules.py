@@ -148,7 +148,7 @@ def test_an_alternative_that_hangs_is_given_up_long_before_the_end() -> None:
     tables = {"single": table(bcast="binomial"), LIBRARY: {}}
     select_fastest(tables, run, ASKED, seed=1, nearby=Sized())
     assert limits["flattree"] == limits["NTSL"] == pytest.approx(36.0)
-    assert math.isinf(limits[DEFAULT])
+    assert limits[DEFAULT] == pytest.approx(70.0)
 
 
 def test_exchanges_end_with_the_simulator_and_keep_what_was_measured() -> None:
@@ -217,6 +217,61 @@ def test_rules_that_stop_the_program_are_not_kept() -> None:
 
     assert selected.mixture.table({"rules": table(bcast="NTSL"), LIBRARY: {}}) == {}
     assert selected.whole["rules"].failures
+
+
+def test_rules_under_which_a_single_run_fails_are_not_kept() -> None:
+    rules = table(bcast="NTSL")
+    ran = Counter[bool]()
+
+    def run(taken: DecisionTable, _limit: float) -> Take:
+        ran[bool(taken)] += 1
+        if taken and ran[True] == 2:
+            raise RunFailed("mpirun ended with status 1")
+        return Take(0.9 if taken else 1.0)
+
+    selected = select_fastest({"rules": rules, LIBRARY: {}}, run, ASKED, seed=1)
+
+    assert selected.table == {}
+    assert selected.whole["rules"].mean == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_table_under_which_the_program_hangs_leaves_time_for_the_others(seed: int) -> None:
+    now = 0.0
+
+    def run(taken: DecisionTable, limit: float) -> Take:
+        nonlocal now
+        hangs = chosen(taken.get("bcast", ()), 4, 8) == "NTSL"
+        now += limit if hangs else 2.0
+        if hangs:
+            raise RunFailed(f"did not end within {limit:g} s")
+        return Take(2.0)
+
+    tables = {"rules": table(bcast="NTSL"), "single": table(bcast="binomial"), LIBRARY: {}}
+    asked = Asked(precision=0.01, least=2, most=3, seconds=1200.0)
+    selected = select_fastest(tables, run, asked, seed=seed, clock=lambda: now)
+
+    assert selected.whole["rules"].mean is None
+    assert all(len(selected.whole[name].seconds) >= 2 for name in ("single", LIBRARY))
+    assert "NTSL" not in choices(selected.table).values()
+
+
+def test_a_run_that_the_end_of_all_time_cuts_off_is_no_failure() -> None:
+    now = 0.0
+
+    def run(_: DecisionTable, limit: float) -> Take:
+        nonlocal now
+        now += min(limit, 7.0)
+        if limit < 7.0:
+            raise RunFailed(f"did not end within {limit:g} s")
+        return Take(7.0 + now % 2.0)
+
+    asked = Asked(precision=1e-9, least=2, most=1000, seconds=60.0)
+    selected = select_fastest({LIBRARY: {}}, run, asked, seed=1, clock=lambda: now)
+
+    assert selected.sample.failures == []
+    assert selected.sample.doubts == ["the time for all runs was over"]
+    assert len(selected.sample.seconds) == 8
 
 
 @pytest.mark.parametrize(
