@@ -173,13 +173,13 @@ def measuring_on_testbed(client: Client, job: Mapping[str, Any]) -> Iterator[Non
     stop = threading.Event()
     with tempfile.TemporaryDirectory(prefix="hamtune-programs-") as directory:
         serving = _on_testbed(client, job["spec"], Path(directory))
-        thread = threading.Thread(target=_serve, args=(serving, stop), name="agent")
+        thread = threading.Thread(target=_serve, args=(serving, stop), name="agent", daemon=True)
         thread.start()
         try:
             yield
         finally:
             stop.set()
-            thread.join()
+        thread.join()  # not after Ctrl-C: a run may take an hour, and ends with this process
 
 
 def _serve(serving: Agent, stop: threading.Event) -> None:

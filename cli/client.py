@@ -30,6 +30,7 @@ SERVER_FILE = "server.json"
 PREFIX = "/api/v1"
 BAD_INPUT = (400, 413, 415, 422)
 NOT_THERE = (404, 409)
+NOT_NOW = (429, 502, 503, 504)
 PAGE = 200
 
 
@@ -181,6 +182,8 @@ class Client:
         detail = _detail(response)
         if response.status_code in BAD_INPUT:
             raise InvalidInput(detail)
+        if response.status_code in NOT_NOW:
+            raise ConnectionBroken(detail)
         raise NotThere(detail) if response.status_code in NOT_THERE else HamtuneError(detail)
 
 
@@ -189,7 +192,7 @@ class NotThere(HamtuneError):
 
 
 class ConnectionBroken(HamtuneError):
-    """The service did not answer; it may or may not have done what was asked."""
+    """The service did not answer, or not now; it may or may not have done what was asked."""
 
 
 @contextlib.contextmanager

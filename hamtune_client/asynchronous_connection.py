@@ -37,7 +37,7 @@ class AsyncConnection:
         self._http = httpx.AsyncClient(transport=transport, **calls.settings(url, key))
 
     async def call(self, call: Call[T]) -> T:
-        """Send a call; one that may be repeated is, after a broken connection.
+        """Send a call; one that may be repeated is, after a broken connection or a "not now".
 
         Raises:
             Refused: The service said no.
@@ -51,9 +51,12 @@ class AsyncConnection:
                     raise unreachable(self._http.base_url, error) from None
                 await asyncio.sleep(PAUSE_SECONDS * attempt)
                 continue
-            if not response.is_success:
+            if response.is_success:
+                return call.read(response)
+            pause = call.pause(response, attempt)
+            if pause is None:
                 raise refuse(response)
-            return call.read(response)
+            await asyncio.sleep(pause)
         raise AssertionError("the last attempt returns or raises")
 
     async def stream(self, job_id: str, after: int) -> AsyncIterator[Event]:

@@ -82,6 +82,10 @@ WAIT_SECONDS = 20.0
 """For which the service keeps a script waiting until it answers that there is no news."""
 PAUSE_SECONDS = 0.5
 """Between two looks at a job, and, times the failures so far, before the next try."""
+_LATER = (429, 502, 503, 504)
+"""Answers of a service, or of a proxy before it, that cannot do what is asked just now."""
+_LONGEST_PAUSE = 60.0
+"""Who is asked to wait for longer is told so."""
 
 
 class HamtuneClientError(Exception):
@@ -120,7 +124,7 @@ class Call(Generic[T]):
     """A request, and how its answer becomes a value.
 
     Attributes:
-        safe: Whether it may be sent again after a broken connection.
+        safe: Whether it may be sent again after a broken connection, or later.
         patience: Seconds until it must have been answered, where that may take long.
         form: Text fields of a form that is sent with `files`, in place of `content`.
         files: Name and content of the form's files, by field; sent from its beginning each time.
@@ -138,6 +142,19 @@ class Call(Generic[T]):
     form: Mapping[str, str] | None = None
     files: Mapping[str, tuple[str, BinaryIO]] | None = None
     tries: int = TRIES
+
+    def pause(self, response: httpx.Response, attempt: int) -> float | None:
+        """Seconds after which it is worth another try; None where the answer is the last word.
+
+        Args:
+            response: What was answered.
+            attempt: Which try that was, from 1.
+        """
+        if response.status_code not in _LATER or not self.safe or attempt >= self.tries:
+            return None
+        asked = response.headers.get("Retry-After", "")
+        wished = float(asked) if asked.isdecimal() else 0.0
+        return None if wished > _LONGEST_PAUSE else max(wished, PAUSE_SECONDS * attempt)
 
     def arguments(self) -> dict[str, Any]:
         """What httpx wants to know."""

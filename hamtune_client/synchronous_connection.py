@@ -38,7 +38,7 @@ class Connection:
         self._http = httpx.Client(transport=transport, **calls.settings(url, key))
 
     def call(self, call: Call[T]) -> T:
-        """Send a call; one that may be repeated is, after a broken connection.
+        """Send a call; one that may be repeated is, after a broken connection or a "not now".
 
         Raises:
             Refused: The service said no.
@@ -52,9 +52,12 @@ class Connection:
                     raise unreachable(self._http.base_url, error) from None
                 time.sleep(PAUSE_SECONDS * attempt)
                 continue
-            if not response.is_success:
+            if response.is_success:
+                return call.read(response)
+            pause = call.pause(response, attempt)
+            if pause is None:
                 raise refuse(response)
-            return call.read(response)
+            time.sleep(pause)
         raise AssertionError("the last attempt returns or raises")
 
     def stream(self, job_id: str, after: int) -> Iterator[Event]:

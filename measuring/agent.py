@@ -10,7 +10,7 @@ import random
 import re
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -186,11 +186,23 @@ class Agent:
         self, work: Mapping[str, Any], outcome: dict[str, Any], stop: threading.Event
     ) -> bool:
         """Tell what a run came to; False where the service wants it no more."""
-        answer = self._patiently(f"{_path(work)}/outcome", outcome, stop)
+        answer = self._patiently(f"{_path(work)}/outcome", outcome, stop, _GONE)
         return answer is not None and answer.status_code not in _GONE
 
-    def _patiently(self, path: str, document: Any, stop: threading.Event) -> httpx.Response | None:
-        """POST until the service answers, ever less often; None where told to stop meanwhile."""
+    def _patiently(
+        self, path: str, document: Any, stop: threading.Event, ends: Sequence[int] = ()
+    ) -> httpx.Response | None:
+        """POST until the service answers, ever less often; None where told to stop meanwhile.
+
+        Args:
+            path: Of the service.
+            document: What is posted.
+            stop: Ends the waiting.
+            ends: What the service may answer beside a success.
+
+        Raises:
+            Refused: It answers something else that will not change.
+        """
         wait = _FIRST_WAIT
         while True:
             try:
@@ -198,7 +210,7 @@ class Agent:
             except httpx.TransportError as error:
                 log.warning("the service does not answer: %s", error)
             else:
-                if answer.is_success or answer.status_code in _GONE:
+                if answer.is_success or answer.status_code in ends:
                     return answer
                 if answer.status_code < 500 and answer.status_code != 429:
                     raise Refused(_detail(answer))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response
@@ -25,6 +26,7 @@ from service.bodies import read_document
 from service.dependencies import SettingsDependency, StorageDependency
 from service.openapi import answers, body
 from service.parameters import JobId
+from storage.errors import NotFound
 from storage.measured_records import MeasuredConfiguration, MeasuredRun
 from storage.view import StorageView
 
@@ -119,7 +121,9 @@ def _next(storage: StorageView, wish: Wish) -> WorkView | None:
             continue
         settle(storage, measuring)
         claimed = storage.measured_runs.claim(job_id, wish.agent, wish.cluster, LEASE_SECONDS)
-        if claimed is not None:
+        if claimed is None:
+            continue
+        with suppress(NotFound):  # the job was deleted meanwhile
             return _work(storage, measuring.settings, *claimed)
     return None
 

@@ -52,6 +52,7 @@ from hamtune_client import (
     Trial,
     Unreachable,
 )
+from hamtune_client.calls import Call
 from service.app import create_app
 from service.runtime import Runtime
 from storage.storage import Storage
@@ -273,6 +274,40 @@ def test_a_broken_connection_creates_one_job_only(runtime: Runtime, storage: Sto
     with Client("http://localhost", transport=Breaking()) as client:
         client.submit(SPEC)
     assert len(storage.jobs.page().items) == 1
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_what_cannot_be_answered_now_is_asked_again(status: int) -> None:
+    answers = [status, status, 200]
+
+    def answer(_: httpx.Request) -> httpx.Response:
+        found = httpx.Response(answers.pop(0), json={"items": [], "cursor": None})
+        found.headers["Retry-After"] = "0"
+        return found
+
+    with Client("http://127.0.0.1:9", transport=httpx.MockTransport(answer)) as client:
+        assert list(client.jobs()) == []
+    assert answers == []
+
+
+@pytest.mark.parametrize(
+    ("status", "asked", "safe", "attempt", "pause"),
+    [
+        (503, "5", True, 1, 5.0),
+        (503, "", True, 2, 1.0),
+        (503, "Wed, 21 Oct 2026 07:28:00 GMT", True, 1, 0.5),
+        (503, "5", False, 1, None),
+        (503, "5", True, 3, None),
+        (429, "300", True, 1, None),
+        (404, "", True, 1, None),
+        (500, "", True, 1, None),
+    ],
+)
+def test_whether_and_when_a_call_is_worth_another_try(
+    status: int, asked: str, safe: bool, attempt: int, pause: float | None
+) -> None:
+    call = Call("GET", "/jobs", lambda _: None, safe=safe)
+    assert call.pause(httpx.Response(status, headers={"Retry-After": asked}), attempt) == pause
 
 
 def test_a_service_that_is_away_is_said() -> None:

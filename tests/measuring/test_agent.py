@@ -1,0 +1,41 @@
+"""What an agent makes of a service's answers."""
+
+from __future__ import annotations
+
+import threading
+from typing import cast
+
+import httpx
+import pytest
+
+from measuring.agent import Agent, Refused
+from measuring.clusters import Cluster
+
+
+def agent(answers: list[httpx.Response]) -> Agent:
+    """One whose service gives these answers."""
+    http = httpx.Client(
+        transport=httpx.MockTransport(lambda _: answers.pop(0)), base_url="http://service"
+    )
+    nothing_runs = cast("Cluster", None)
+    return Agent(
+        http, name="a", cluster_name="c", cluster=nothing_runs, library="openmpi", programs={}
+    )
+
+
+def test_an_agent_without_work_ends_where_it_is_asked_to() -> None:
+    assert agent([httpx.Response(204)]).serve(threading.Event(), until_idle=True) == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (httpx.Response(404, text="<html>no such page</html>"), "answers 404 Not Found"),
+        (httpx.Response(404, json={"detail": "there is no /api"}), "there is no /api"),
+        (httpx.Response(403, json={"detail": "the key may not"}), "the key may not"),
+    ],
+)
+def test_where_there_is_no_service_for_agents_it_says_so(answer: httpx.Response, said: str) -> None:
+    answer.request = httpx.Request("POST", "http://service/api/v1/agents/work")
+    with pytest.raises(Refused, match=said):
+        agent([answer]).serve(threading.Event(), until_idle=True)
