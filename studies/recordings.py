@@ -211,7 +211,8 @@ class Recording:
                     answer = simulator.evaluate(request, cutoff=cutoff)
                 done = answer["status"] == "completed"
                 seconds = float(answer["simulated_time"]) if done else math.inf
-                self._known.add(key if done else bounded, seconds)
+                if done or answer["status"] == "censored":  # another end need not come again
+                    self._known.add(key if done else bounded, seconds)
         return None if math.isinf(seconds) or seconds > (cutoff or math.inf) else seconds
 
     def request(
@@ -353,8 +354,10 @@ class Workload:
                 known = [max(map(float, ranks)) for ranks in answer["rank_finish_times"]]
                 for name, seconds in zip(keys, known, strict=True):
                     self._known.add(name, seconds)
-            else:
+            elif answer["status"] == "censored":
                 self._known.add(bounded, math.inf)
+            else:
+                return None
         late = len(known) < len(keys) or (cutoff is not None and max(known) > cutoff)
         return None if late else tuple(known)
 

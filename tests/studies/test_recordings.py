@@ -77,6 +77,19 @@ def test_one_that_does_not_complete_is_named_and_others_are_kept(
     assert len((tmp_path / "times.jsonl").read_text().splitlines()) == len(cases)
 
 
+def test_what_fails_is_tried_again_and_what_is_cut_off_is_not(
+    laboratory: Laboratory, tmp_path: Path
+) -> None:
+    network, machine, _, nowhere = NOWHERE
+    assert nowhere is not None
+    assert program(laboratory).time_within(network, machine, nowhere, None) is None
+    assert not (tmp_path / "times.jsonl").exists()
+    here = list(range(8))
+    for _ in range(2):
+        assert program(laboratory).time_within(network, machine, here, 1e-9) is None
+        assert len((tmp_path / "times.jsonl").read_text().splitlines()) == 1
+
+
 class Watched(Simulator):
     """A simulator whose evaluations wait for each other, and one of them for its end."""
 
