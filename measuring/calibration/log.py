@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,13 +44,15 @@ class Log(RowLog[Row]):
         """The rows whose times count."""
         return [row for row in self.rows if not row.doubts]
 
-    def row(self, part: str) -> Row | None:
-        """The run of a part whose times count; None as long as there is none."""
-        return next((row for row in self.counting() if row.part == part), None)
+    def of(self, part: str, experiments: Collection[str]) -> list[Row]:
+        """The runs of a part: with more or less time it is made of other experiments.
 
-    def attempts(self, part: str) -> int:
-        """How many runs of a part do not count."""
-        return sum(row.part == part for row in self.rows if row.doubts)
+        Args:
+            part: Its name.
+            experiments: The names of what it makes.
+        """
+        made = set(experiments)
+        return [row for row in self.rows if row.part == part and row.seconds.keys() == made]
 
     def seconds(self) -> dict[str, list[float]]:
         """All repetitions that count, by the experiment's name."""

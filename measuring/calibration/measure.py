@@ -49,16 +49,15 @@ class Bench:
         Raises:
             HamtuneError: The program does not run, or none of several runs counts.
         """
+        names = [experiment.name for experiment, _ in part.experiments]
         while True:
-            known = self._log.row(part.name)
-            if known is not None:
-                return known
-            if self._log.attempts(part.name) >= ATTEMPTS:
-                doubts = next(
-                    row.doubts for row in reversed(self._log.rows) if row.part == part.name
-                )
+            runs = self._log.of(part.name, names)
+            for run in runs:
+                if not run.doubts:
+                    return run
+            if len(runs) >= ATTEMPTS:
                 raise HamtuneError(
-                    f"the times of {ATTEMPTS} runs do not count: {'; '.join(doubts)}"
+                    f"the times of {ATTEMPTS} runs do not count: {'; '.join(runs[-1].doubts)}"
                 )
             self._log.add(self._attempt(part))
 

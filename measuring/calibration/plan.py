@@ -6,10 +6,11 @@ import itertools
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from measuring.calibration import patterns
 from measuring.calibration.experiments import Experiment
+from searchspace.errors import InvalidInput
 from searchspace.kernels import Routes, routes
 from searchspace.machine import Machine
 
@@ -156,16 +157,38 @@ def plan(
     Returns:
         As many rounds as fit, up to six. Where two do not fit, the longest experiments are left
         out.
+
+    Raises:
+        InvalidInput: Two rounds of what nothing can be fitted without do not fit.
     """
     pause = pause_on(machine)
     chosen = [each for each, guess in guessed.items() if guess <= _limit(each)]
+    needed = _needed(chosen)
+    spare = sorted((each for each in chosen if each not in needed), key=lambda each: guessed[each])
     while True:
         whole = Plan(tuple(chosen), 1, pause, guessed, seed)
         fitting = int(seconds / whole.seconds)
-        if fitting >= _LEAST_ROUNDS or len(chosen) <= 1:
-            rounds = min(max(fitting, 1), _MOST_ROUNDS)
+        if fitting >= _LEAST_ROUNDS:
+            rounds = min(fitting, _MOST_ROUNDS)
             return Plan(tuple(chosen), rounds, pause, guessed, seed)
-        chosen.remove(max(chosen, key=lambda each: guessed[each]))
+        if not spare:
+            least = replace(whole, rounds=_LEAST_ROUNDS).seconds
+            raise InvalidInput(
+                f"there are {seconds / 60:.1f} minutes for measuring, and what nothing can be "
+                f"fitted without takes {least / 60:.1f}: give more time",
+                field="minutes",
+            )
+        chosen.remove(spare.pop())
+
+
+def _needed(experiments: Sequence[Experiment]) -> set[Experiment]:
+    """What tells the speed of a core, the latency of a hop and the rate of a cable."""
+    pings = [each for each in experiments if each.kind == "ping-pong"]
+    large = sorted({each.bytes for each in pings if each.bytes >= 4 * KIB})[:2]
+    return {
+        *(each for each in experiments if each.kind == "computation"),
+        *(each for each in pings if each.bytes in (1, *large)),
+    }
 
 
 def _limit(experiment: Experiment) -> float:

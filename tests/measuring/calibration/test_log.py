@@ -23,9 +23,16 @@ def test_who_is_interrupted_goes_on(tmp_path: Path) -> None:
 def test_runs_in_doubt_do_not_count(tmp_path: Path) -> None:
     log = Log(tmp_path / "log", UNDER)
     log.add(row("round 0", "segments were sent again"))
-    assert log.row("round 0") is None
-    assert log.attempts("round 0") == 1
+    assert [run.doubts for run in log.of("round 0", ["ping-pong"])] == [log.rows[0].doubts]
     assert log.seconds() == {}
+
+
+def test_a_part_that_is_made_of_other_experiments_now_has_no_run(tmp_path: Path) -> None:
+    log = Log(tmp_path / "log", UNDER)
+    log.add(row("round 0"))
+    assert log.of("round 0", ["ping-pong"]) == log.rows
+    assert log.of("round 0", ["ping-pong", "stream"]) == []
+    assert log.of("round 1", ["ping-pong"]) == []
 
 
 def test_what_was_measured_under_something_else_is_not_used(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 import pytest
 
 from measuring.calibration.plan import candidates, plan
+from searchspace.errors import InvalidInput
 from searchspace.machine import Machine, parse_machine
 
 
@@ -45,6 +46,17 @@ def test_a_plan_keeps_to_its_time(seconds: float) -> None:
     made = plan(machine, guesses, seed=1, seconds=seconds)
     assert made.seconds <= seconds
     assert made.rounds >= 2
+
+
+def test_what_nothing_can_be_fitted_without_is_never_left_out() -> None:
+    machine = ring(8)
+    guesses = {each: 0.01 + each.bytes / 2.5e6 for each in candidates(machine, 1)}
+    least = plan(machine, guesses, seed=1, seconds=16.0)
+    assert "computation" in {each.kind for each in least.experiments}
+    sizes = {each.bytes for each in least.experiments if each.kind == "ping-pong"}
+    assert 1 in sizes and len([size for size in sizes if size >= 4096]) >= 2
+    with pytest.raises(InvalidInput, match=r"takes 0\.\d: give more time"):
+        plan(machine, guesses, seed=1, seconds=1.0)
 
 
 def test_each_round_makes_every_experiment_once_in_an_order_of_its_own() -> None:
