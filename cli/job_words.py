@@ -229,9 +229,9 @@ def decided(best: Mapping[str, Any]) -> list[str]:
 
 
 _KNOWN_FROM = {
-    "fluid": "of the fluid model",
+    "fluid": "of the fluid model, in the median",
     "packets": "of packets, in the median",
-    "calibration": "of this machine's calibration",
+    "calibration": "of packets on a calibrated machine, in the median",
     "measurements": "as this job's measurements show",
 }
 

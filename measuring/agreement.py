@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-__all__ = ["Pair", "errors", "grouped", "quantile", "regret", "tau"]
+__all__ = ["Pair", "errors", "grouped", "quantile", "ratio_errors", "regret", "tau"]
 
 T = TypeVar("T")
 
@@ -34,6 +34,15 @@ class Pair:
 def errors(pairs: Iterable[Pair]) -> list[float]:
     """How far each simulated time is off, relative to the measured one."""
     return [abs(pair.ratio - 1.0) for pair in pairs]
+
+
+def ratio_errors(group: Iterable[Pair]) -> list[float]:
+    """How far the simulated ratio of every two cases is off, relative to the measured one.
+
+    What all cases share, such as the start of a program, is no error of a ratio.
+    """
+    factors = [one.ratio / other.ratio for one, other in itertools.combinations(group, 2)]
+    return [max(factor, 1.0 / factor) - 1.0 for factor in factors]
 
 
 def quantile(values: Sequence[float], part: float) -> float:

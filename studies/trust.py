@@ -205,6 +205,8 @@ def _bars(judged: Mapping[str, Accuracy]) -> Table:
     for row in zip(*reached.values(), strict=True):
         met = row[list(judged).index(_CALIBRATED)].met
         rows.append((row[0].what, *(bar.found for bar in row), "met" if met else "MISSED"))
+    ratios = (f"{accuracy.ratio:.1%}" for accuracy in judged.values())
+    rows.append(("median error of the ratio of two algorithms", *ratios, ""))
     columns = ("bar", *judged, "calibrated")
     return Table("What a model has to reach", columns, tuple(rows))
 

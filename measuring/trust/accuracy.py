@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
-from measuring.agreement import Pair, errors, grouped, quantile, regret, tau
+from measuring.agreement import Pair, errors, grouped, quantile, ratio_errors, regret, tau
 from measuring.trust.cases import Case
 
 __all__ = ["Accuracy", "Bar", "Gain", "assess", "bars", "gains"]
@@ -26,6 +26,7 @@ class Accuracy:
         ninetieth: 90th percentile of the errors.
         tau: Kendall's tau over all cases.
         tau_within: Its mean within the groups that have an order; None where none has.
+        ratio: The median error of the ratio of two cases of a group, relative.
     """
 
     pairs: Mapping[Case, Pair]
@@ -34,6 +35,7 @@ class Accuracy:
     ninetieth: float
     tau: float | None
     tau_within: float | None
+    ratio: float
 
     def regrets_within(self, most: float) -> float:
         """The part of the groups whose regret is at most that."""
@@ -67,6 +69,7 @@ def assess(measured: Mapping[Case, float], simulated: Mapping[Case, float]) -> A
         ninetieth=quantile(off, 0.9),
         tau=tau(pairs.values(), TIE),
         tau_within=statistics.fmean(ordered) if ordered else None,
+        ratio=quantile([off for group in groups for off in ratio_errors(group.values())], 0.5),
     )
 
 

@@ -35,7 +35,7 @@ BEST_EXAMPLE: dict[str, Any] = {
     "decided_by": "packets",
     "measured": None,
     "undecided": None,
-    "error": 0.05,
+    "error": 0.09,
     "error_from": "packets",
     "within_error": False,
     "comparisons": [
@@ -135,10 +135,13 @@ class BestView(BaseModel):
     undecided: str | None = Field(
         description="Why finalists were to be measured and the simulation decided all the same."
     )
-    error: float = Field(description="Of the model, relative: smaller gains are none.")
+    error: float = Field(
+        description="Of the model, relative: the median error of the ratio of two times. Smaller "
+        "gains are none."
+    )
     error_from: str = Field(
-        description="How it is known: `fluid`, `packets` (of the model in general), `calibration` "
-        "or `measurements` of this job."
+        description="How it is known: `fluid`, `packets`, `calibration` (of these models in "
+        "general, and of packets on a calibrated machine) or `measurements` of this job."
     )
     within_error: bool | None = Field(
         description="Whether best and best baseline are too close for the model to tell apart."

@@ -91,15 +91,17 @@ def test_a_time_is_compared_with_the_best_baseline(value: float, words: str) -> 
 
 
 def test_a_gain_within_the_error_of_the_model_is_none() -> None:
-    best = {"value": 0.0998, "baselines": {"torus-3d": 0.1}, "error": 0.005, "error_from": "fluid"}
-    words = gained({**best, "value": 0.098, "error": 0.05, "within_error": True})
+    best = {"value": 0.0998, "baselines": {"torus-3d": 0.1}, "error": 0.45, "error_from": "fluid"}
+    words = gained(
+        {**best, "value": 0.098, "error_from": "packets", "error": 0.09, "within_error": True}
+    )
     assert words == (
         "no gain and no loss: 1.02 x faster than the best baseline (torus-3d, 100 ms) is within "
-        "the error of the model (5%, of the fluid model)"
+        "the error of the model (9%, of packets, in the median)"
     )
     assert gained({**best, "value": 0.1, "within_error": True}) == (
         "no gain and no loss: as fast as the best baseline (torus-3d, 100 ms), to within the error "
-        "of the model (0.5%, of the fluid model)"
+        "of the model (45%, of the fluid model, in the median)"
     )
     assert gained({**best, "value": 0.05, "within_error": False}) == (
         "2 x faster than the best baseline (torus-3d, 100 ms)"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from searchspace.machine import Machine, parse_machine
+from searchspace.machine import Calibration, Machine, parse_machine
 from searchspace.significance import (
     ModelError,
     error_of,
@@ -32,23 +30,24 @@ def machine(network: str) -> Machine:
     )
 
 
-@pytest.mark.parametrize(
-    ("network", "error"), [("fluid", 0.005), ("packets", 0.05), ("auto", 0.05)]
-)
+@pytest.mark.parametrize(("network", "error"), [("fluid", 0.45), ("packets", 0.09), ("auto", 0.09)])
 def test_each_model_has_its_error(network: str, error: float) -> None:
     fluid = network == "fluid"
     assert error_of(machine(network)) == ModelError(error, "fluid" if fluid else "packets")
 
 
-def test_a_calibrated_machine_knows_its_own() -> None:
-    calibrated = SimpleNamespace(calibration=SimpleNamespace(error=0.02), trial_model="packets")
-    assert error_of(calibrated) == ModelError(0.02, "calibration")  # type: ignore[arg-type]
+@pytest.mark.parametrize(("median", "error"), [(0.02, 0.05), (0.12, 0.12)])
+def test_a_calibration_that_fits_worse_than_others_counts(median: float, error: float) -> None:
+    fit = {"points": 9, "median": median, "error": 0.3, "date": "2026-11-28"}
+    calibration = Calibration.model_validate({**fit, "software": {"mpi": "any"}})
+    calibrated = machine("packets").model_copy(update={"calibration": calibration})
+    assert error_of(calibrated) == ModelError(error, "calibration")
 
 
 def test_three_measurements_of_the_job_tell_best() -> None:
     measured = [(1.0, 0.5), (2.0, 1.1), (4.0, 2.0)]
     assert error_of(machine("packets"), measured).known_from == "measurements"
-    assert error_of(machine("packets"), measured[:2]) == ModelError(0.05, "packets")
+    assert error_of(machine("packets"), measured[:2]) == ModelError(0.09, "packets")
 
 
 @given(st.lists(positive, min_size=3, max_size=9), st.floats(0.1, 10.0))

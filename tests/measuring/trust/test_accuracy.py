@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from measuring.trust.accuracy import assess, bars, gains
 from measuring.trust.cases import Case
+from measuring.trust.known import case_of
+from searchspace.significance import ERRORS
+
+ROOT = Path(__file__).parents[3]
 
 RING, LINEAR = (Case("torus", "openmpi", "alltoall", 1024, name) for name in ("ring", "linear"))
 FEW, MANY = (Case("random3", "openmpi", "alltoall", 1024, name) for name in ("ring", "linear"))
@@ -47,3 +54,21 @@ def test_a_gain_is_that_over_what_the_library_chooses() -> None:
     assert gain.error == pytest.approx(0.25)
     assert set(found.regrets) == {RING.group, FEW.group}, "its own choice is none of the candidates"
     assert own.group == RING.group
+
+
+def test_what_all_cases_share_is_no_error_of_a_ratio() -> None:
+    assert assess(MEASURED, {case: 2.0 * each for case, each in MEASURED.items()}).ratio == 0.0
+    assert assess(MEASURED, {**MEASURED, LINEAR: 4.0, MANY: 0.75}).ratio == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("model", "known_as"),
+    [("fluid", "fluid"), ("packets", "packets"), ("packets, calibrated", "calibration")],
+)
+def test_the_errors_that_gains_are_held_against_are_those_of_the_study(
+    model: str, known_as: str
+) -> None:
+    cases = json.loads((ROOT / "docs/studies/trust-cases.json").read_text())["cases"]
+    measured = {case_of(row): row["measured"] for row in cases}
+    found = assess(measured, {case_of(row): row[model] for row in cases})
+    assert round(found.ratio, 2) == ERRORS[known_as]
