@@ -36,7 +36,8 @@ native:
 	ctest --test-dir build --output-on-failure --no-tests=error
 
 python:
-	$(PY) -m pytest -n 3 --durations=20
+	$(PY) -m pytest -n 3 --durations=20 -m "not alone"
+	$(PY) -m pytest -m alone
 
 # The tests in C++, which check their own memory and arithmetic.
 sanitize:

@@ -297,6 +297,7 @@ def sums(tmp_path: Path, hamtune: Hamtune) -> tuple[Path, Path]:
     return trace, binary
 
 
+@pytest.mark.alone
 def test_rules_are_measured_on_a_testbed_and_the_fastest_are_written(
     hamtune: Hamtune,
     sums: tuple[Path, Path],
@@ -321,7 +322,7 @@ def test_rules_are_measured_on_a_testbed_and_the_fastest_are_written(
     if done.returncode:  # only where other work left no core to the ranks
         assert "no run counts: the cores of this host were busy" in done.stderr, done.stderr
         assert os.getloadavg()[0] > (os.cpu_count() or 1), done.stderr
-        return
+        pytest.skip("other work left no core to the ranks, and so no run counts")
     measured = json.loads(done.stdout)["measured"]
     whole = measured["whole"]
     assert set(whole) == {"rules", "single", "library"}

@@ -69,6 +69,7 @@ def test_a_program_runs_with_the_files_of_an_export(hamtune: Hamtune, tmp_path: 
     assert hamtune.json("testbed", "list") == []
 
 
+@pytest.mark.alone
 def test_a_job_measures_its_finalists_on_a_testbed_by_itself(hamtune: Hamtune) -> None:
     skip_without_namespaces(hamtune)
     file = hamtune.job_file(JOB)
@@ -94,7 +95,7 @@ def test_a_job_measures_its_finalists_on_a_testbed_by_itself(hamtune: Hamtune) -
             doubts = [one["reason"]["message"] for one in measured if one["state"] == "infeasible"]
             assert doubts
             assert all("no run of it counts: the cores of this host" in one for one in doubts)
-            return
+            pytest.skip("other work left no core to the ranks, and so no run counts")
         assert best["measured"]["cluster"] == "testbed two"
         (own,) = (one["runs"] for one in measured if one["trial"] == best["trial"])
         assert len(own) >= 2

@@ -46,6 +46,7 @@ def emulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Testbe
     clusters.take_down("four")
 
 
+@pytest.mark.alone
 def test_experiments_on_four_hosts_show_rate_and_limit(
     emulated: TestbedCluster, tmp_path: Path
 ) -> None:
@@ -63,7 +64,7 @@ def test_experiments_on_four_hosts_show_rate_and_limit(
         except HamtuneError as error:  # only where other work left no core to the ranks
             assert "do not count: the cores of this host were busy" in str(error)
             assert os.getloadavg()[0] > (os.cpu_count() or 1)
-            return
+            pytest.skip("other work left no core to the ranks, and so no run counts")
         least = {each: min(row.seconds[each.name]) for each in pairs}
         rate = closed_forms.bandwidth(least, protocol)
         if rate == pytest.approx(RATE, rel=0.05):

@@ -130,6 +130,16 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         yield started
 
 
+@pytest.fixture(autouse=True)
+def whatever_comes_of_a_test_its_evaluations_go_on(
+    request: pytest.FixtureRequest,
+) -> Iterator[None]:
+    """Else a test that fails behind a shut valve would have all others wait."""
+    yield
+    if "service" in request.fixturenames:
+        request.getfixturevalue("service").valve.open()
+
+
 @pytest.fixture(scope="session")
 def ended(service: Service) -> dict[str, Any]:
     """A job that has completed."""
