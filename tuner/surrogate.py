@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, ndtr
 
 from searchspace.kernels.regression_forest import RegressionForest
 
@@ -111,6 +110,8 @@ def probability_of_improvement(
         mean: Of the logarithms of seconds, shape (configurations,).
         spread: Their standard deviations, shape (configurations,).
     """
+    from scipy.special import log_ndtr  # here, since jobs of a few trials do without
+
     margin = mean - (np.log(max(best, _LEAST)) + np.log1p(-gain))
     with np.errstate(divide="ignore", over="ignore"):
         slower = log_ndtr(margin / np.maximum(spread, np.finfo(np.float64).tiny))
@@ -134,6 +135,8 @@ def expected_gain(best: float, mean: NDArray[np.float64], spread: NDArray[np.flo
     Returns:
         A part of the best, from 0 to below 1.
     """
+    from scipy.special import ndtr  # here, since jobs of a few trials do without
+
     ahead = np.log(max(best, _LEAST)) - mean  # in logarithms, too
     scale = np.maximum(spread, np.finfo(np.float64).tiny)
     alone = _gains_alone(ahead, scale)
@@ -155,6 +158,8 @@ def expected_gain(best: float, mean: NDArray[np.float64], spread: NDArray[np.flo
 
 def _gains_alone(ahead: NDArray[np.float64], scale: NDArray[np.float64]) -> NDArray[np.float64]:
     """The expected gain of each configuration by itself, in closed form: 1 - a log-normal."""
+    from scipy.special import log_ndtr, ndtr  # here, since jobs of a few trials do without
+
     with np.errstate(over="ignore"):
         sure = ahead / scale
         paid = np.exp(scale**2 / 2.0 - ahead + log_ndtr(sure - scale))
