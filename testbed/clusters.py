@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
+import resource
 import select
 import shutil
 import signal
@@ -26,6 +26,7 @@ from testbed.agent import SOCKET as RUN_VARIABLE
 from testbed.backlog import put_back, raise_limit
 from testbed.builder import write_atomically
 from testbed.counters import Counts, combined
+from testbed.descriptors import needed_descriptors
 from testbed.files import (
     ADDRESSES,
     AGENT,
@@ -36,7 +37,10 @@ from testbed.files import (
     SOCKET,
     WISHES,
     directory_of,
+    is_testbed,
+    make_root,
     root,
+    taken_lock,
     waiting_library,
 )
 from testbed.holder import READY
@@ -222,7 +226,8 @@ def bring_up(
         The cluster, and whether it was brought up now: False where it was up already.
 
     Raises:
-        InvalidInput: The machine cannot be emulated, or another one is up under that name.
+        InvalidInput: The machine cannot be emulated, another one is up under that name, or what
+            is there under it is no testbed.
         CannotBringUp: The kernel does not allow it.
     """
     directory = directory_of(name)
@@ -234,6 +239,7 @@ def bring_up(
         "congestion_control": congestion_control,
     }
     _check_congestion_control(congestion_control)
+    _check_descriptors(whole)
     with _locked(name):
         standing = _standing(name)
         if standing is not None:
@@ -244,16 +250,16 @@ def bring_up(
                     field="name",
                 )
             return standing, False
-        shutil.rmtree(directory, ignore_errors=True)
-        directory.mkdir(mode=0o700)
-        missed = raise_limit(root())
+        _make_directory(directory)
         try:
             _write_wishes(directory, wishes, whole)
+            missed = raise_limit(root())
             _start_holder(directory)
             if missed is not None:
                 _note(directory, missed)
         except BaseException:
             _remove(directory)
+            put_back(root(), known_names)
             raise
         return _read(name), True
 
@@ -261,17 +267,23 @@ def bring_up(
 def take_down(name: str) -> bool:
     """Take a cluster down, with all that runs on it and all that is left of it.
 
+    What is there under its name and is no testbed is left alone.
+
     Returns:
         Whether there was anything.
+
+    Raises:
+        InvalidInput: That is no name.
+        CannotBringUp: The directory of the testbeds cannot be used.
     """
     directory = directory_of(name)
-    if not directory.exists():
-        return False
-    with _locked(name):
-        existed = directory.exists()
-        _remove(directory)
-    if not known_names():
-        put_back(root())
+    existed = is_testbed(directory)
+    if existed:
+        with _locked(name):
+            existed = is_testbed(directory)
+            if existed:
+                _remove(directory)
+    put_back(root(), known_names)
     return existed
 
 
@@ -296,12 +308,14 @@ def list_testbeds() -> list[Testbed]:
 def known_names() -> list[str]:
     """The names of all clusters of this user of which there is something, up or not."""
     with contextlib.suppress(FileNotFoundError):
-        return sorted(entry.name for entry in root().iterdir() if entry.is_dir())
+        return sorted(entry.name for entry in root().iterdir() if is_testbed(entry))
     return []
 
 
 def _standing(name: str) -> Testbed | None:
     directory = directory_of(name)
+    if not is_testbed(directory):
+        return None
     with contextlib.suppress(OSError):
         connect(directory / SOCKET).close()
         if (directory / DESCRIPTION).exists():
@@ -318,14 +332,13 @@ def _read(name: str) -> Testbed:
 def _locked(name: str) -> Iterator[None]:
     """Nobody else brings up or takes down a cluster of that name meanwhile."""
     try:
-        root().mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = (root() / f".{name}.lock").open("w")
+        make_root()
+        lock = taken_lock(root() / f".{name}.lock")
     except OSError as error:
         raise CannotBringUp(
-            f"{root()} cannot be used: {error.strerror}; set HAMTUNE_TESTBEDS to a directory"
+            f"{root()} cannot be used: {error.strerror}; set HAMTUNE_TESTBEDS to another directory"
         ) from None
     with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
@@ -338,7 +351,36 @@ def _check_congestion_control(name: str) -> None:
         )
 
 
+def _check_descriptors(whole: Plan) -> None:
+    nodes = len(whole.names)
+    needed = needed_descriptors(nodes)
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most != resource.RLIM_INFINITY and needed > most:
+        raise CannotBringUp(
+            f"a testbed of {nodes} hosts and switches needs {needed} open files, and this process "
+            f"may have {most}; raise the hard limit (ulimit -Hn {needed}) or take a smaller machine"
+        )
+
+
+def _make_directory(directory: Path) -> None:
+    """Make the directory of a cluster, in the place of what is left of one that is not up."""
+    if is_testbed(directory):
+        _remove(directory)
+    # Who is killed right after making it leaves an empty one. What is not empty stays.
+    with contextlib.suppress(OSError):
+        directory.rmdir()
+    try:
+        directory.mkdir(mode=0o700)
+    except FileExistsError:
+        raise InvalidInput(
+            f"{directory} is there and is no testbed; choose another --name, or set "
+            "HAMTUNE_TESTBEDS to a directory for testbeds alone",
+            field="name",
+        ) from None
+
+
 def _write_wishes(directory: Path, wishes: Mapping[str, Any], whole: Plan) -> None:
+    # This file comes first, for by it the directory is known as a testbed's.
     (directory / WISHES).write_text(json.dumps(wishes))
     (directory / NODES).write_text(json.dumps(whole.names))
     lines = ["127.0.0.1 localhost"]
@@ -390,7 +432,19 @@ def _remove(directory: Path) -> None:
             select.select([process], [], [])
         finally:
             os.close(process)
-    shutil.rmtree(directory, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        _delete(directory)
+
+
+def _delete(directory: Path) -> None:
+    """Delete a cluster's files; last what tells that they are, so that `down` works once more."""
+    for entry in [entry for entry in directory.iterdir() if entry.name != WISHES]:
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink(missing_ok=True)
+    (directory / WISHES).unlink(missing_ok=True)
+    directory.rmdir()
 
 
 def _answer(holder: socket.socket, name: str) -> tuple[Any, list[int]]:

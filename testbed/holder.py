@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from testbed.counters import read_counts
+from testbed.descriptors import raise_limit
 from testbed.files import ADDRESSES, BUILD_LOG, HOSTS_FILE, NODES, SOCKET
 from testbed.kernel import (
     CLONE_NEWIPC,
@@ -52,6 +53,7 @@ _CONTROL = 0
 
 def main(directory: Path) -> int:
     """Make the namespaces, have them wired up, and serve until the end."""
+    raise_limit()
     leave_for_new_namespaces()
     if os.fork():
         return 0

@@ -173,8 +173,8 @@ def plan(machine: Machine, scale: float = 1.0) -> Plan:
         scale: What all rates are divided by.
 
     Raises:
-        InvalidInput: The machine has no network, too many nodes, names that hosts cannot have, or
-            cables that are too slow.
+        InvalidInput: The machine has no network, too many nodes, names that hosts cannot have or
+            that switches have, or cables that are too slow.
     """
     network = machine.given_network
     if network is None:
@@ -190,14 +190,10 @@ def plan(machine: Machine, scale: float = 1.0) -> Plan:
             f"an emulated cluster has at most {MOST_NODES} hosts and switches, not {network.nodes}",
             field="nodes",
         )
-    for name in machine.host_names:
-        if not _NAME.fullmatch(name):
-            raise InvalidInput(
-                f"{name[:80]!r} cannot be the name of a host", field="topology.host_names"
-            )
     if not scale > 0:
         raise InvalidInput("must be greater than 0", field="scale")
     made = Plan(machine, network, scale)
+    _check_names(made)
     rates = [getattr(machine, field) for field in _RATES]
     slowest = min(rate for rate in rates if rate is not None) / scale
     if slowest < _SLOWEST:
@@ -207,6 +203,20 @@ def plan(machine: Machine, scale: float = 1.0) -> Plan:
             field="scale",
         )
     return made
+
+
+def _check_names(made: Plan) -> None:
+    """Refuses names by which a node could not be found."""
+    field = "topology.host_names"
+    switches = frozenset(made.names[made.network.hosts :])
+    for name in made.machine.host_names:
+        if not _NAME.fullmatch(name):
+            raise InvalidInput(f"{name[:80]!r} cannot be the name of a host", field=field)
+        if name in switches:
+            raise InvalidInput(
+                f"{name!r} is the name of a switch of the emulated cluster; rename that host",
+                field=field,
+            )
 
 
 def scaled(machine: Machine, scale: float) -> Machine:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from testbed.descriptors import limit_as_started
 from testbed.kernel import (
     CLONE_NEWIPC,
     CLONE_NEWNET,
@@ -195,6 +196,7 @@ def _become(host: Host, request: Mapping[str, Any], descriptors: Sequence[int]) 
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     for number, descriptor in enumerate(descriptors):
         os.dup2(descriptor, number)
+    limit_as_started()  # last, for by now more files may be open than that allows
     command = request["command"]
     os.execvpe(command[0], command, request["environment"])  # noqa: S606 (no shell is meant)
 

@@ -8,7 +8,9 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +19,21 @@ import pytest
 from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.machine import Machine, NetworkDescription, parse_machine
 from searchspace.topology import generate
-from testbed.clusters import Testbed, bring_up, find, known_names, list_testbeds, take_down
+from testbed.backlog import FRAMES
+from testbed.clusters import (
+    CannotBringUp,
+    Testbed,
+    bring_up,
+    find,
+    known_names,
+    list_testbeds,
+    take_down,
+)
+from testbed.files import taken_lock
 
 ROOT = Path(__file__).resolve().parents[2]
 BYTES = 200_000
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may change namespaces alone")
 FAT_TREE: dict[str, Any] = {
     "edges": [[0, 4], [1, 4], [2, 5], [3, 5], [4, 6], [4, 7], [5, 6], [5, 7]],
     "switches": 4,
@@ -174,6 +187,117 @@ def test_a_holder_that_is_killed_takes_all_with_it(own_testbeds: Path) -> None:
     again, new = bring_up(ring(), "small", scale=10)
     assert new
     assert again.counts().bytes == 0
+
+
+def test_what_is_no_testbed_is_left_alone(own_testbeds: Path) -> None:
+    for name in ("data", "My papers"):
+        (own_testbeds / name).mkdir(parents=True)
+        (own_testbeds / name / "results.csv").write_text("precious")
+    (own_testbeds / "link").symlink_to("data")
+    (own_testbeds / "notes").write_text("precious")
+    assert known_names() == []
+    assert list_testbeds() == []
+    for name in ("data", "link", "notes"):
+        with pytest.raises(InvalidInput, match=f"/{name} is there and is no testbed; choose"):
+            bring_up(ring(), name, scale=10)
+        assert not take_down(name)
+    assert (own_testbeds / "link" / "results.csv").read_text() == "precious"
+    assert (own_testbeds / "My papers" / "results.csv").read_text() == "precious"
+    assert (own_testbeds / "notes").read_text() == "precious"
+
+
+def test_an_empty_directory_of_one_who_was_killed_is_no_obstacle(own_testbeds: Path) -> None:
+    (own_testbeds / "small").mkdir(parents=True)
+    assert not take_down("small")
+    _, new = bring_up(ring(), "small", scale=10)
+    assert new
+    assert known_names() == ["small"]
+
+
+def test_a_lock_that_leads_elsewhere_is_refused(own_testbeds: Path) -> None:
+    own_testbeds.mkdir()
+    (own_testbeds / "precious").write_text("something")
+    (own_testbeds / ".small.lock").symlink_to("precious")
+    with pytest.raises(CannotBringUp, match="cannot be used"):
+        bring_up(ring(), "small", scale=10)
+    assert (own_testbeds / "precious").read_text() == "something"
+
+
+@needs_root
+def test_without_the_limit_of_frames_there_is_a_note(own_testbeds: Path) -> None:
+    in_a_process(
+        """
+        from testbed.kernel import CLONE_NEWNET, unshare
+        unshare(CLONE_NEWNET)  # as in a container: only the host's own namespace has that limit
+        bring_up(ring(), "small", scale=10)
+        """
+    )
+    [note] = [note for note in find("small").description["notes"] if "frames may wait" in note]
+    assert "net.core.netdev_max_backlog" in note
+
+
+@needs_root
+def test_the_limit_of_frames_is_put_back_whatever_happens(
+    own_testbeds: Path, tmp_path: Path
+) -> None:
+    limit, compiler = tmp_path / "limit", tmp_path / "bin" / "cc"
+    compiler.parent.mkdir()
+    compiler.write_text("#!/bin/sh\nexit 1\n")
+    compiler.chmod(0o755)
+    said = in_a_process(
+        f"""
+        import os
+        from pathlib import Path
+        from testbed.clusters import CannotBringUp
+        from testbed.kernel import CLONE_NEWNS, MS_BIND, MS_PRIVATE, MS_REC, mount, unshare
+        limit = Path({str(limit)!r})  # this process takes it for the kernel's
+        limit.write_text("1000")
+        unshare(CLONE_NEWNS)
+        mount("none", "/", None, MS_REC | MS_PRIVATE)
+        mount(str(limit), "/proc/sys/net/core/netdev_max_backlog", None, MS_BIND)
+        path = os.environ["PATH"]
+        os.environ["PATH"] = {str(compiler.parent)!r} + ":" + path
+        try:
+            bring_up(ring(), "small", scale=10)
+        except CannotBringUp as error:
+            print(int(limit.read_text()), "compile" in str(error))
+        os.environ["PATH"] = path
+        bring_up(ring(), "small", scale=10)
+        print(int(limit.read_text()))
+        take_down("small")
+        print(int(limit.read_text()))
+        # Who was killed after the last cluster was gone has left the limit raised.
+        limit.write_text("{FRAMES}")
+        Path({str(own_testbeds / ".backlog")!r}).write_text("1000")
+        print(take_down("small"), int(limit.read_text()))
+        """
+    )
+    assert said.split() == ["1000", "True", f"{FRAMES}", "1000", "False", "1000"]
+    assert known_names() == []
+
+
+def test_a_cluster_is_there_before_it_raises_the_limit(own_testbeds: Path) -> None:
+    own_testbeds.mkdir()
+    with ThreadPoolExecutor(1) as pool:
+        with taken_lock(own_testbeds / ".backlog.lock"):
+            coming = pool.submit(bring_up, ring(), "small", scale=10)
+            wait_for(lambda: known_names() == ["small"])
+        assert coming.result()[1]
+
+
+def in_a_process(script: str) -> str:
+    """What a script says that has a process of its own."""
+    imports = (
+        "from testbed.clusters import bring_up, take_down\n"
+        "from tests.testbed.test_clusters import ring\n"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", imports + textwrap.dedent(script)],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
 
 
 def processes(mark: str) -> list[int]:

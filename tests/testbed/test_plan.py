@@ -93,3 +93,11 @@ def test_what_is_not_emulated_is_said() -> None:
 def test_what_cannot_be_emulated_is_refused(topology: Any, scale: float, why: str) -> None:
     with pytest.raises(InvalidInput, match=why):
         plan(machine(topology, 9), scale)
+
+
+def test_a_host_with_the_name_of_a_switch_is_refused() -> None:
+    names = ["alpha", "beta", "gamma", "switch-3"]
+    with pytest.raises(InvalidInput, match="'switch-3' is the name of a switch"):
+        plan(machine({**FAT_TREE, "host_names": names}, 4))
+    names[-1] = "switch-4"
+    assert len({*plan(machine({**FAT_TREE, "host_names": names}, 4)).names}) == 8
