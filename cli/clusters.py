@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -70,8 +71,7 @@ def open_cluster(
     words, hosts = launcher(mpirun, hosts_file)
     from measuring.mpirun_cluster import MpirunCluster
 
-    cores = max(map(hosts.count, hosts), default=1)
-    cluster = MpirunCluster(words, list(dict.fromkeys(hosts)), cores)
+    cluster = MpirunCluster(words, list(dict.fromkeys(hosts)), _cores(hosts))
     if cluster.library != library:
         raise InvalidInput(f"the launcher is not of {library}, but of {cluster.library}")
     return cluster, None
@@ -117,14 +117,38 @@ def _hosts_in(path: Path) -> list[str]:
     """The names in a file, one a line; a name stands there once for each core of its host.
 
     Raises:
-        InvalidInput: It cannot be read, or has none.
+        InvalidInput: It cannot be read, has none, or a line has more than a name.
     """
     try:
         lines = path.read_text().splitlines()
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "is not text"
         raise InvalidInput(f"--hosts {path}: {why}") from None
-    hosts = [line.split()[0] for line in lines if line.strip() and not line.startswith("#")]
+    hosts = []
+    for number, line in enumerate(lines, 1):
+        name = line.partition("#")[0].strip()
+        if len(name.split()) > 1 or ":" in name:  # as in the files of launchers: `n1 slots=4`
+            raise InvalidInput(
+                f"--hosts {path}, line {number}: '{name}' is more than a name; write the name of a "
+                "host alone, on one line for each of its cores"
+            )
+        hosts += [name] if name else []
     if not hosts:
         raise InvalidInput(f"--hosts {path}: names no host")
     return hosts
+
+
+def _cores(hosts: Sequence[str]) -> int:
+    """The cores of each host.
+
+    Raises:
+        InvalidInput: Hosts differ.
+    """
+    counts = Counter(hosts)
+    (most, cores), (least, fewer) = counts.most_common()[0], counts.most_common()[-1]
+    if cores != fewer:
+        raise InvalidInput(
+            f"--hosts: {most} stands there {cores} times and {least} {fewer}: programs are "
+            "measured on hosts of as many cores each; write every name as often"
+        )
+    return cores

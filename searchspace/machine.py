@@ -33,6 +33,7 @@ from searchspace.units import machine_bandwidth, machine_latency, machine_speed
 from searchspace.validation import Description, check, field_error
 
 __all__ = [
+    "MOST_CABLES",
     "SMPI_DEFAULT",
     "Calibration",
     "Machine",
@@ -132,12 +133,17 @@ SMPI_DEFAULT = ModelFactors(
 differ in when they set it, so it is always written out."""
 
 
+MOST_CABLES = 4096
+"""Between two nodes."""
+
+
 def _cable_kind(value: Any) -> str:
     return "<cables>" if isinstance(value, list | tuple) and len(value) == 3 else "<cable>"
 
 
 Cable = Annotated[
-    Annotated[tuple[int, int], Tag("<cable>")] | Annotated[tuple[int, int, int], Tag("<cables>")],
+    Annotated[tuple[int, int], Tag("<cable>")]
+    | Annotated[tuple[int, int, Annotated[int, Field(ge=1, le=MOST_CABLES)]], Tag("<cables>")],
     Discriminator(_cable_kind),
 ]
 Name = Annotated[str, Field(min_length=1, max_length=255)]

@@ -396,7 +396,7 @@ class _ClassPlan:
         """The extents of a Cartesian communicator, each with whether it is periodic."""
         dims, wanted = self._transfer._pattern.dims[:-1], self._transfer._pattern.dims[-1]
         extents = [tuple(grid[::2]) for grid in grids]
-        if all(grid[1::2] != grids[0][1::2] for grid in grids[1:]):
+        if any(grid[1::2] != grids[0][1::2] for grid in grids[1:]):
             raise NoPattern("a grid is periodic in some runs only")
         ranks = [int(np.prod(of_run)) for of_run in dims]
         if all(

@@ -12,6 +12,7 @@ from defusedxml.ElementTree import fromstring
 
 from searchspace.errors import InvalidInput
 from searchspace.formats.fabric import Fabric, build_fabric, check_size
+from searchspace.machine import MOST_CABLES
 
 __all__ = ["parse_xml", "read_graphml", "tag_of", "write_graphml"]
 
@@ -104,8 +105,10 @@ def _cables(
         if not _ONE.fullmatch(found.get("weight", "")):
             raise InvalidInput(f"{shown} has a weight, which networks here do not have")
         cables = found.get("cables", "1")
-        if not _CABLES.fullmatch(cables) or not 1 <= int(cables) <= 4096:
-            raise InvalidInput(f"{shown} has '{cables}' cables; a number from 1 to 4096 is meant")
+        if not _CABLES.fullmatch(cables) or not 1 <= int(cables) <= MOST_CABLES:
+            raise InvalidInput(
+                f"{shown} has '{cables}' cables; a number from 1 to {MOST_CABLES} is meant"
+            )
         yield from [(names[ends[0]], names[ends[1]])] * int(cables)
 
 

@@ -209,6 +209,13 @@ def test_the_fluid_model_is_not_calibrated() -> None:
         parse_machine(HU | {"calibration": CALIBRATION})
 
 
+@pytest.mark.parametrize("cables", [0, -7, 4097, 2**31, 10**30])
+def test_so_many_parallel_cables_there_are_not(cables: int) -> None:
+    document = {"nodes": 3, "host_speed": "1Gf", "link_bandwidth": "1Gbps"}
+    with pytest.raises(InvalidInput, match="edges"):
+        parse_machine({**document, "topology": {"edges": [[0, 1], [1, 2, cables]]}})
+
+
 def test_parallel_cables_of_a_job_are_written_as_they_were_read() -> None:
     job: dict[str, Any] = {
         "name": "two-cables",

@@ -232,6 +232,8 @@ def _converted(call: Call, p: Parameter) -> tuple[list[str], str]:
     elif base == "MPI_Datatype" and p.array:
         which = 0 if p.name.startswith("send") else 1
         argument = f"hamtune_f_types({which}, PMPI_Comm_f2c(*comm), {p.name})"
+        if which == 0:  # need not be an array then
+            argument = f"hamtune_f_buffer(sendbuf) == MPI_IN_PLACE ? NULL : {argument}"
     elif p.name == "index":
         argument = f"hamtune_f_index(*{p.name})"
     elif p.name == "indices":

@@ -162,13 +162,21 @@ void collective_messages(const Call& call, Spread spread, Send send) {
                in_place ? std::int64_t{call.values[0]} * call.values[1] : call.bytes(), send);
       break;
     }
-    case Code::alltoallv:
-      for (std::int64_t to = 0; to < call.values[1]; ++to)
-        send(to, std::int64_t{call.values[2 + to]} * operation.type_size);
+    // In place as much is sent as is received, and only that is recorded: after what is sent.
+    case Code::alltoallv: {
+      const bool in_place = (operation.flags & kInPlace) != 0;
+      const std::int64_t ranks = call.values[1];
+      const std::int64_t size = in_place ? call.values[0] : operation.type_size;
+      for (std::int64_t to = 0; to < ranks; ++to)
+        send(to, std::int64_t{call.values[2 + (in_place ? ranks : 0) + to]} * size);
       break;
-    case Code::alltoallw:
-      for (std::int64_t to = 0; to < call.values[0]; ++to) send(to, call.values[1 + to]);
+    }
+    case Code::alltoallw: {
+      const std::int64_t ranks = call.values[0];
+      const std::int64_t from = 1 + ((operation.flags & kInPlace) != 0 ? ranks : 0);
+      for (std::int64_t to = 0; to < ranks; ++to) send(to, call.values[from + to]);
       break;
+    }
     case Code::reduce_scatter:
       for (std::int64_t to = 0; to < call.values[0]; ++to)
         send(to, std::int64_t{call.values[1 + to]} * operation.type_size);

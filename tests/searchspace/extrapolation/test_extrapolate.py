@@ -148,6 +148,18 @@ def test_captures_of_another_pattern_are_left_aside(tmp_path: Path) -> None:
     assert read_operations(tmp_path / "large.ht", 3) == across(3, 256) + FINALIZE
 
 
+def test_a_capture_whose_grid_is_periodic_otherwise_is_left_aside(tmp_path: Path) -> None:
+    def grid(_rank: int, ranks: int) -> bytes:
+        periods = (1, int(ranks == 16))
+        dims = dims_create(ranks, 2)
+        flat = [number for pair in zip(dims, periods, strict=True) for number in pair]
+        return encode("cart_create", dims=flat, reorder=0)
+
+    captures = [captured(tmp_path, grid, ranks) for ranks in (8, 16, 32)]
+    assert extrapolate(captures, 64, tmp_path / "large.ht").left_aside == (16,)
+    assert read_operations(tmp_path / "large.ht", 3) == grid(3, 64) + FINALIZE
+
+
 def test_the_check_tells_how_far_off_a_prediction_is(tmp_path: Path) -> None:
     """On 32 ranks the program computes twice what its law on 8 and 16 ranks says."""
 

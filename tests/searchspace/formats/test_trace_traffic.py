@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,6 +53,27 @@ def test_collectives_move_what_they_must(
     found = selected_traffic(trace(tmp_path, *[call] * RANKS), collectives=True, algorithms=chosen)
 
     assert found.total == 10 * total
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "unsent"),
+    [
+        ("alltoall", {"recv_count": 7, "recv_size": 8}, {"send_count": 0, "send_size": 0}),
+        ("alltoallv", {"recv_counts": [7] * RANKS, "recv_size": 8}, {"send_counts": [0] * RANKS}),
+        ("alltoallw", {"recv_bytes": [56] * RANKS}, {"send_bytes": [0] * RANKS}),
+    ],
+)
+def test_what_is_exchanged_in_place_is_exchanged(
+    tmp_path: Path, name: str, sizes: dict[str, Any], unsent: dict[str, Any]
+) -> None:
+    """Of what is sent the trace says nothing then: it is as much as is received."""
+    both = {**sizes, **{key.replace("recv", "send"): value for key, value in sizes.items()}}
+    beside = trace(tmp_path, *[encode(name, **both)] * RANKS)
+    expected = selected_traffic(beside, collectives=True).to_dense()
+    in_place = trace(tmp_path, *[encode(name, flags=1, **sizes, **unsent)] * RANKS)
+    found = selected_traffic(in_place, collectives=True).to_dense()
+    assert expected.sum() > 0
+    assert found.tolist() == expected.tolist()
 
 
 def test_families_send_to_different_ranks(tmp_path: Path) -> None:
