@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,6 +18,7 @@ __all__ = [
     "command_argument",
     "data_option",
     "example",
+    "finite",
     "json_option",
     "method_options",
     "print_json",
@@ -149,6 +151,13 @@ def json_option(function: F) -> F:
 def example(*lines: str) -> str:
     """An epilog that shows how the command is used."""
     return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def finite(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
+    """The callback of an option with a range: these let NaN pass, and infinity where open."""
+    if not math.isfinite(value):
+        raise click.BadParameter(f"must be a finite number, not {value}")
+    return value
 
 
 def print_json(document: Any) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from cli.clusters import cluster_options, open_cluster
-from cli.options import say
+from cli.options import finite, say
 from cli.rules_asked import Task, simulated_program
 from cli.rules_output import Answer, in_library
 from searchspace.collectives.decision_table import DecisionTable
@@ -155,8 +155,11 @@ class OnCluster:
         """The cluster, which has to be the one that was simulated, and the host of each rank.
 
         Raises:
-            InvalidInput: It is another one, or cannot run the target's programs.
+            InvalidInput: It is another one, cannot run the target's programs, or nothing can be
+                preloaded into them from the working directory.
         """
+        from measuring.launch_lines import directory_for_runs
+
         if task.target.format not in _RUNNABLE:
             raise InvalidInput(
                 f"programs of {task.target.title} cannot be run here; measure with "
@@ -165,6 +168,7 @@ class OnCluster:
         library = cast("Library", task.target.format)
         cluster, emulated = open_cluster(self.testbed, self.mpirun, self.hosts_file, library)
         _check_same(task.resolved, cluster, emulated)
+        directory_for_runs(emulated=emulated is not None)  # or it would be refused after simulation
         return cluster, _rank_names(task.resolved, cluster, emulated)
 
     def select_fastest(
@@ -179,6 +183,7 @@ class OnCluster:
 
         Where no run counts, the answer stays what simulation has found, with the problem.
         """
+        from measuring.launch_lines import directory_for_runs
         from measuring.rules import LIBRARY, select_fastest, under_table
         from measuring.sampling import Asked
         from workers.nearby_rules import NearbyRules
@@ -193,8 +198,9 @@ class OnCluster:
         }
         say(f"hamtune: runs on the cluster, {self.minutes:g} minutes at most")
         try:
+            seen = directory_for_runs(emulated=self.testbed is not None)
             with (
-                tempfile.TemporaryDirectory(prefix="hamtune-rules-", dir=Path.cwd()) as scratch,
+                tempfile.TemporaryDirectory(prefix="hamtune-rules-", dir=seen) as scratch,
                 simulated_program(task, evaluations) as program,
             ):
                 directory = Path(scratch)
@@ -244,6 +250,7 @@ def on_cluster_options(function: F) -> F:
         click.option(
             "--minutes",
             type=click.FloatRange(0, min_open=True),
+            callback=finite,
             default=10.0,
             show_default=True,
             help="With --testbed or --mpirun: when the measuring ends, however little is known.",
@@ -251,6 +258,7 @@ def on_cluster_options(function: F) -> F:
         click.option(
             "--precision",
             type=click.FloatRange(0, 1, min_open=True),
+            callback=finite,
             default=0.01,
             show_default=True,
             help="With --testbed or --mpirun: half the confidence interval of a mean, relative to "

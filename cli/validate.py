@@ -18,6 +18,7 @@ from cli.job_names import job_argument
 from cli.options import (
     command_argument,
     example,
+    finite,
     json_option,
     print_json,
     say,
@@ -34,7 +35,7 @@ from searchspace.units import format_duration
 from service.settings import Settings
 
 if TYPE_CHECKING:
-    from measuring.clusters import Cluster, Library
+    from measuring.clusters import Library
     from measuring.sampling import Sample
     from measuring.trials import Program
     from measuring.validation import Candidate, Verdict
@@ -69,6 +70,7 @@ _PAGE = 500
 @click.option(
     "--minutes",
     type=click.FloatRange(0, min_open=True),
+    callback=finite,
     default=10.0,
     show_default=True,
     help="When the measuring ends, however little is known.",
@@ -76,6 +78,7 @@ _PAGE = 500
 @click.option(
     "--precision",
     type=click.FloatRange(0, 1, min_open=True),
+    callback=finite,
     default=0.03,
     show_default=True,
     help="Half the confidence interval of a mean, relative to it, at which it is known.",
@@ -108,13 +111,15 @@ def validate(
     MPI_Finalize. Trials of another network than the cluster's are left out. All runs are kept with
     the job ('hamtune measured J').
     """
+    from measuring.launch_lines import directory_for_runs
     from measuring.sampling import Asked
     from measuring.trials import measure_candidates
     from measuring.validation import verdict
 
     cluster, described = open_cluster(testbed, mpirun, hosts_file, mpi)
+    seen = directory_for_runs(emulated=testbed is not None)
     with (
-        tempfile.TemporaryDirectory(prefix="hamtune-validate-", dir=Path.cwd()) as scratch,
+        tempfile.TemporaryDirectory(prefix="hamtune-validate-", dir=seen) as scratch,
         connect(server, settings) as client,
     ):
         directory = Path(scratch)
@@ -133,12 +138,13 @@ def validate(
             seed=seed,
             say=_progress,
         )
-        _keep(client, found["id"], measured, cluster, mpi)
-    result = verdict(measured)
-    if as_json:
-        print_json(_document(measured, result))
-    else:
-        _show(measured, result)
+        # What took so long to measure is told before anything can go wrong with it.
+        result = verdict(measured)
+        if as_json:
+            print_json(_document(measured, result))
+        else:
+            _show(measured, result)
+        _keep(client, found["id"], measured, dict(cluster.origin(mpi)))
 
 
 COMMANDS = [validate]
@@ -277,30 +283,37 @@ def _keep(
     client: Client,
     job: str,
     measured: Mapping[Candidate, Sample],
-    cluster: Cluster,
-    library: Library,
+    origin: Mapping[str, Any],
 ) -> None:
-    origin = dict(cluster.origin(library))
+    """Store all runs of each candidate that was run at all.
+
+    Raises:
+        HamtuneError: Some could not be stored, with the reasons; the others were.
+    """
+    lost = []
     for candidate, known in measured.items():
-        outcomes: list[dict[str, Any]] = [
-            {"seconds": seconds, "origin": origin} for seconds in known.seconds
-        ]
-        outcomes += [
-            {"seconds": take.seconds, "doubts": list(take.doubts), "origin": origin}
-            for take in known.doubted
-        ]
-        outcomes += [
-            {"reason": {"kind": "failed", "message": failure}, "origin": origin}
-            for failure in known.failures
-        ]
+        if known.runs == 0:
+            continue
         document = {
             "label": candidate.label,
             "trial": candidate.trial,
             "simulated": candidate.simulated,
             "cluster": str(origin.get("testbed", origin["cluster"])),
-            "outcomes": outcomes,
+            "outcomes": _outcomes(known, origin),
         }
-        client.post(f"/jobs/{job}/measured", document)
+        try:
+            client.post(f"/jobs/{job}/measured", document)
+        except HamtuneError as error:
+            lost.append(f"{candidate.label} ({error})")
+    if lost:
+        raise HamtuneError(f"not kept with the job are the runs of {', '.join(lost)}")
+
+
+def _outcomes(known: Sample, origin: Mapping[str, Any]) -> list[dict[str, Any]]:
+    counted: list[dict[str, Any]] = [{"seconds": seconds} for seconds in known.seconds]
+    doubted = [{"seconds": one.seconds, "doubts": list(one.doubts)} for one in known.doubted]
+    failed = [{"reason": {"kind": "failed", "message": text}} for text in known.failures]
+    return [{**outcome, "origin": origin} for outcome in (*counted, *doubted, *failed)]
 
 
 def _document(measured: Mapping[Candidate, Sample], result: Verdict) -> dict[str, Any]:
@@ -327,6 +340,12 @@ def _document(measured: Mapping[Candidate, Sample], result: Verdict) -> dict[str
     }
 
 
+def _measured(known: Sample) -> str:
+    if known.mean is not None:
+        return format_duration(known.mean)
+    return "failed" if known.runs else "not run"
+
+
 def _show(measured: Mapping[Candidate, Sample], result: Verdict) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title in ("configuration", "simulated", "measured", "±", "sim / meas", "runs"):
@@ -339,7 +358,7 @@ def _show(measured: Mapping[Candidate, Sample], result: Verdict) -> None:
         table.add_row(
             candidate.label,
             "" if simulated is None else format_duration(simulated),
-            "failed" if mean is None else format_duration(mean),
+            _measured(known),
             "" if mean is None or half is None else f"{half / mean:.1%}",
             "" if mean is None or simulated is None else f"{simulated / mean:.2f}",
             str(known.runs),

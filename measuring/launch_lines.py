@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,15 @@ from measuring.clusters import Launch, Library, RunFailed
 from searchspace.errors import InvalidInput
 from service.exports.manifest import MANIFEST
 
-__all__ = ["Line", "launcher_of", "library_version", "line_of"]
+__all__ = [
+    "Line",
+    "directory_for_runs",
+    "launcher_of",
+    "library_version",
+    "line_of",
+    "patience",
+    "preload_obstacle",
+]
 
 _LAUNCHERS: Mapping[Library, Sequence[str]] = {
     "openmpi": ("mpirun.openmpi", "mpirun"),
@@ -30,6 +39,10 @@ _VERSIONS: Mapping[Library, str] = {
 }
 _PARAMETERS = "mca-params.conf"
 _EXECUTABLE = 0o755
+_MOST_SECONDS = 7 * 86_400.0
+"""Of any run. The system does not wait for more milliseconds than 32 bits hold."""
+_CUT_AT = re.compile(r"[\s:]")
+"""Where the loader of programs cuts the list of what is preloaded; nothing escapes these."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +72,45 @@ def launcher_of(library: Library) -> str:
 def library_version(library: Library, launcher: Sequence[str]) -> str | None:
     """The release of a library that a launcher belongs to; None where it is another's."""
     try:
-        done = subprocess.run([*launcher, "--version"], capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            [*launcher, "--version"], capture_output=True, text=True, errors="replace", timeout=60
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     found = re.search(_VERSIONS[library], done.stdout)
     return f"{_NAMES[library]} {found[1]}" if found else None
+
+
+def patience(launch: Launch) -> float:
+    """The seconds after which a run is given up: those that it has, but a week at most."""
+    return min(_MOST_SECONDS, launch.seconds)  # the week first, which also stands for NaN
+
+
+def preload_obstacle(path: Path) -> str | None:
+    """Why nothing can be preloaded from a path, or None where it can."""
+    if _CUT_AT.search(str(path)) is None:
+        return None
+    return (
+        f"nothing can be preloaded into programs from {path}: the system cuts such paths at blanks "
+        "and colons"
+    )
+
+
+def directory_for_runs(*, emulated: bool) -> Path:
+    """Where files of runs may lie, libraries to preload among them: a directory all hosts see.
+
+    Args:
+        emulated: Whether the hosts are a testbed's, which see what this host does.
+
+    Raises:
+        InvalidInput: Nothing can be preloaded from there.
+    """
+    directory = Path(tempfile.gettempdir()) if emulated else Path.cwd()
+    obstacle = preload_obstacle(directory)
+    if obstacle is not None:
+        instead = "set TMPDIR to" if emulated else "measure from"
+        raise InvalidInput(f"{obstacle}; {instead} a directory without them")
+    return directory
 
 
 def line_of(
@@ -85,8 +132,11 @@ def line_of(
         environment: Further variables for the ranks.
 
     Raises:
-        RunFailed: The export is not one for the library, or there are more ranks than cores.
+        RunFailed: The export is not one for the library, there are more ranks than cores, or what
+            is preloaded or read cannot be from where it lies.
     """
+    for obstacle in filter(None, map(preload_obstacle, launch.preloaded)):
+        raise RunFailed(obstacle)
     variables = {**environment, **launch.environment}
     preloaded = [*map(str, launch.preloaded), *filter(None, [variables.get("LD_PRELOAD")])]
     if preloaded:
@@ -150,6 +200,11 @@ def _exported(
     environment = {manifest["launcher_variable"]: str(wrapper)}
     parameters = export / _PARAMETERS
     if parameters.exists():
+        if "," in str(parameters):  # of which the library would say nothing
+            raise RunFailed(
+                f"Open MPI cannot read {parameters}, for it cuts such paths at commas; measure "
+                "from a directory without them"
+            )
         environment["OMPI_MCA_mca_base_param_files"] = str(parameters)
     script = str(export / manifest["exported"]["command"][0])
     return Line([script, *program], environment)

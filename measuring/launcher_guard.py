@@ -4,7 +4,8 @@ A launcher that is told to end ends its ranks, those on other hosts too, but one
 while it starts them may forget some. So it is told first, and what is left of it here is killed.
 
 Usage: python -m measuring.launcher_guard COMMAND..., with a pipe for standard input that its user
-holds open for as long as the command is wanted. Ends with the command's status.
+holds open for as long as the command is wanted. Ends with the command's status. To be started in a
+session of its own: Ctrl-C and hang-up go to a whole group, and would end it before it ends others.
 """
 
 from __future__ import annotations

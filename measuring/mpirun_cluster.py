@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from measuring.clusters import Launch, Library, Ran, RunFailed
-from measuring.launch_lines import library_version, line_of
+from measuring.launch_lines import library_version, line_of, patience
 from searchspace.errors import InvalidInput
 
 __all__ = ["MpirunCluster"]
@@ -106,14 +106,17 @@ def _finished(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            errors="replace",  # a program may print whatever it likes
+            start_new_session=True,  # Ctrl-C and hang-up are for us, whose end ends the command
         )
     finally:
         os.close(reading)
+    seconds = patience(launch)
     with process:
         try:
-            said, complained = process.communicate(timeout=launch.seconds)
+            said, complained = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
-            message = f"{launch.command[0]} did not end within {launch.seconds:g} s"
+            message = f"{launch.command[0]} did not end within {seconds:g} s"
             raise RunFailed(message) from None
         finally:
             os.close(writing)

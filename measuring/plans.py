@@ -25,6 +25,7 @@ __all__ = ["check_plan", "write_export"]
 _NAMES: Mapping[Library, re.Pattern[str]] = {
     "openmpi": re.compile(
         r"coll_tuned_[a-z0-9_]+(?<!filename)"
+        r"|coll_han_priority"
         r"|btl_tcp_(flags|links|eager_limit|rndv_eager_limit|max_send_size|sndbuf|rcvbuf"
         r"|min_rdma_pipeline_size|rdma_pipeline_send_length|rdma_pipeline_frag_size"
         r"|free_list_[a-z]+|progress_thread)"

@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import IO, Any
 
 from measuring.clusters import Launch, Library, Ran, RunFailed
-from measuring.launch_lines import launcher_of, library_version, line_of
+from measuring.launch_lines import (
+    launcher_of,
+    library_version,
+    line_of,
+    patience,
+    preload_obstacle,
+)
 from searchspace.errors import HamtuneError
 from testbed.clusters import Testbed
 from testbed.counters import Counts
@@ -109,9 +115,7 @@ class TestbedCluster:
             raise RunFailed(str(error)) from None
 
     def _run_in(self, scratch: Path, launch: Launch, files: Sequence[int | IO[Any]]) -> Outcome:
-        mine = _of_ranks(launch.library)
-        if (preload := self._preload(launch.library)) is not None:
-            mine["LD_PRELOAD"] = str(preload)
+        mine = self._of_ranks(launch.library)
         launcher = [launcher_of(launch.library)]
         line = line_of(launch, launcher, self.hosts, self.cores_per_host, scratch, mine)
         environment = {
@@ -132,10 +136,10 @@ class TestbedCluster:
             ) as running,
         ):
             try:
-                status = running.wait(launch.seconds)
+                status = running.wait(patience(launch))
             except TimeoutError:
                 raise RunFailed(
-                    f"{launch.command[0]} did not end within {launch.seconds:g} s"
+                    f"{launch.command[0]} did not end within {patience(launch):g} s"
                 ) from None
         seconds = time.monotonic() - begun
         used = HostLoad.now().since(load)
@@ -152,6 +156,16 @@ class TestbedCluster:
     def _preload(self, library: Library) -> Path | None:
         """What lets ranks that wait sleep."""
         return self.testbed.waiting(library) if self._waiting else None
+
+    def _of_ranks(self, library: Library) -> dict[str, str]:
+        """What ranks are told of the testbed beside what launchers are."""
+        # UCX sees one kernel, and would look for ways around the cables.
+        told = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": DEVICE} if library == "mpich" else {}
+        if (preload := self._preload(library)) is not None:
+            if (obstacle := preload_obstacle(preload)) is not None:
+                raise RunFailed(f"{obstacle}; bring the testbed up with HAMTUNE_TESTBEDS elsewhere")
+            told["LD_PRELOAD"] = str(preload)
+        return told
 
     def _of_launcher(self, library: Library) -> dict[str, str]:
         """What a launcher and its daemons are told of the testbed."""
@@ -180,14 +194,6 @@ class TestbedCluster:
             # A host has the cores of the machine, whatever this one has, and binds to none.
             "HWLOC_SYNTHETIC": f"core:{self.cores_per_host} pu:1",
         }
-
-
-def _of_ranks(library: Library) -> dict[str, str]:
-    """What ranks are told of the testbed beside that."""
-    if library == "openmpi":
-        return {}
-    # UCX sees one kernel, and would look for ways around the cables.
-    return {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": DEVICE}
 
 
 def _text(file: IO[bytes]) -> str:

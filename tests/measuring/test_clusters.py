@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import subprocess
 from collections.abc import Iterator
@@ -125,6 +126,22 @@ def test_a_run_that_fails_or_does_not_end_says_so(
             cluster.run(Launch(command=["sleep", "60"], ranks=1, library=library, seconds=1))
         with pytest.raises(RunFailed, match="more than the 4 cores"):
             cluster.run(Launch(command=[program], ranks=5, library=library))
+
+
+def test_what_a_program_prints_need_not_be_text(cluster: Cluster) -> None:
+    for library in libraries_of(cluster):
+        command = ["sh", "-c", r"printf 'told \377 and \303\251\n'"]
+        ran = cluster.run(Launch(command=command, ranks=1, library=library, seconds=60))
+        assert "told \ufffd and \u00e9" in ran.output
+
+
+@pytest.mark.parametrize("seconds", [math.inf, 1e300])
+def test_a_run_may_have_more_seconds_than_a_system_can_wait(
+    cluster: Cluster, seconds: float
+) -> None:
+    for library in libraries_of(cluster):
+        launch = Launch(command=["echo", "done"], ranks=1, library=library, seconds=seconds)
+        assert "done" in cluster.run(launch).output
 
 
 def test_an_export_places_the_ranks_and_acts(

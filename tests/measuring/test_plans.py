@@ -10,7 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from measuring.plans import check_plan, write_export
+from searchspace.collectives import COLLECTIVES, DECIDED_BY_ANOTHER
+from searchspace.collectives.equivalents import TARGETS
+from searchspace.configuration import Configuration
 from searchspace.errors import InvalidInput
+from searchspace.transport import SETTINGS
+from service.exports.choices import choices_of, forced
 
 PLAN: dict[str, Any] = {
     "ranks": 4,
@@ -18,6 +23,7 @@ PLAN: dict[str, Any] = {
     "settings": {"coll_tuned_use_dynamic_rules": "1", "btl_tcp_flags": "1"},
 }
 HOSTS = ["n1", "n2"]
+LIBRARIES = ("openmpi", "mpich")
 
 
 def test_a_plan_becomes_files_with_the_agents_own_host_names(tmp_path: Path) -> None:
@@ -99,6 +105,28 @@ def test_what_could_start_load_or_read_something_is_refused(
 ) -> None:
     with pytest.raises(InvalidInput):
         check_plan({**PLAN, "settings": {name: value}}, library, 2, 2)
+
+
+RUNNABLE = {name: target for name, target in TARGETS.items() if target.format in LIBRARIES}
+
+
+@pytest.mark.parametrize("name", RUNNABLE)
+def test_whatever_a_target_is_forced_by_may_be_set(name: str) -> None:
+    target = RUNNABLE[name]
+    library: Any = target.format
+    seen = set()
+    for collective in (*COLLECTIVES, *DECIDED_BY_ANOTHER):
+        decider = DECIDED_BY_ANOTHER.get(collective, collective)
+        for algorithm in COLLECTIVES[decider].algorithms:
+            chosen = Configuration({f"collectives.{decider}": algorithm})
+            settings = forced(choices_of(chosen, target, {collective: ((),)}, 4), target)
+            check_plan({**PLAN, "settings": settings}, library, 2, 2)
+            seen |= set(settings)
+    assert seen > {setting for setting, _ in target.always}
+    for setting, known in SETTINGS.items():
+        for value in known.values:
+            settings = dict(target.setting(setting, value).settings or {})
+            check_plan({**PLAN, "settings": settings}, library, 2, 2)
 
 
 @pytest.mark.parametrize(
