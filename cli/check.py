@@ -136,7 +136,7 @@ def _looked_up(spec: JobSpec, settings: Settings) -> tuple[JobSpec, list[Job]]:
 
     if not isinstance(spec.machine, Reference) and spec.learn_from == "none":
         return spec, []
-    storage = Storage.open(settings.database_url, settings.artifacts_url)
+    storage = Storage.open(settings.database_url, settings.artifacts_url, cache=settings.cache)
     try:
         storage.upgrade()
         if isinstance(spec.machine, Reference):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import time
 from dataclasses import asdict
 from pathlib import Path
 
@@ -16,6 +15,8 @@ from service.settings import Settings
 
 __all__ = ["COMMANDS", "restore_backup"]
 
+_NOUNS = {"deleted": "deleted jobs"}
+
 
 @click.command(
     epilog=example("hamtune backup hamtune.tar.gz", "hamtune restore hamtune.tar.gz --data new/")
@@ -27,8 +28,9 @@ __all__ = ["COMMANDS", "restore_backup"]
 def backup(file: Path, no_check: bool, as_json: bool, settings: Settings) -> None:
     """Write the database and all artifacts to one archive, and try whether it can be restored.
 
-    The service may run meanwhile. The archive holds the digests of keys, no keys; guard it all the
-    same. Which kind of database it was does not matter to the one that it is restored into.
+    The service may run meanwhile. The archive holds keys only as digests, but secrets of webhooks
+    as they are: it is its owner's alone to read; guard copies as well. Which kind of database it
+    was does not matter to the one that it is restored into.
     """
     from service.runtime import open_storage
     from storage.storage import Storage
@@ -58,7 +60,12 @@ def restore_backup(file: Path, as_json: bool, settings: Settings) -> None:
     """Fill an empty database and artifact store from a backup, and say what was restored."""
     from storage.storage import Storage
 
-    storage = Storage.open(settings.database_url, settings.artifacts_url)
+    storage = Storage.open(
+        settings.database_url,
+        settings.artifacts_url,
+        cache=settings.cache,
+        cache_bytes=settings.cache_size,
+    )
     try:
         summary = storage.restore(file)
     finally:
@@ -74,7 +81,12 @@ def restore_backup(file: Path, as_json: bool, settings: Settings) -> None:
 @click.option(
     "--jobs", metavar="TIME", callback=seconds_of, help="Delete jobs that ended so long ago."
 )
-@click.option("--evaluations", metavar="TIME", callback=seconds_of, help="Forget outcomes as old.")
+@click.option(
+    "--evaluations",
+    metavar="TIME",
+    callback=seconds_of,
+    help="Forget outcomes as old, and networks: both are made anew where they are wanted.",
+)
 @click.option(
     "--audit", metavar="TIME", callback=seconds_of, help="Delete as old entries of the audit log."
 )
@@ -97,9 +109,9 @@ def expire(
     from service.runtime import open_storage
     from storage.retention import Expired
 
-    now = time.time()
     storage = open_storage(settings)
     try:
+        now = storage.retention.now()
         if dry_run:
             found = {
                 "jobs": [] if jobs is None else storage.retention.expired_jobs(now - jobs),
@@ -111,14 +123,15 @@ def expire(
                 f"{len(found['artifacts'])} artifacts"
             )
             return
+        made = None if evaluations is None else now - evaluations
         gone, outcomes = storage.retention.expire(
-            jobs=None if jobs is None else now - jobs,
-            evaluations=None if evaluations is None else now - evaluations,
+            jobs=None if jobs is None else now - jobs, evaluations=made
         )
         expired = Expired(
             jobs=gone,
             deleted=storage.retention.delete_lapsed_jobs(now),
             evaluations=outcomes,
+            networks=0 if made is None else storage.retention.forget_networks(made),
             audit=0 if audit is None else storage.audit.forget(now - audit),
             artifacts=storage.retention.delete_unreferenced_artifacts(),
         )
@@ -127,10 +140,8 @@ def expire(
     if as_json:
         print_json(asdict(expired))
     else:
-        found = {
-            "deleted jobs" if name == "deleted" else name: n for name, n in asdict(expired).items()
-        }
-        say("hamtune: deleted for good " + ", ".join(f"{n} {name}" for name, n in found.items()))
+        counts = [f"{n} {_NOUNS.get(name, name)}" for name, n in asdict(expired).items()]
+        say("hamtune: deleted for good " + ", ".join(counts))
 
 
 @click.command(epilog=example("hamtune migrate"))

@@ -46,7 +46,7 @@ def of_job(reference: str, settings: Settings) -> Given:
     with connect(None, settings) as client:
         identifier = client.find_job(reference)["id"]
         best = client.get(f"/jobs/{identifier}/best")
-    storage = Storage.open(settings.database_url, settings.artifacts_url)
+    storage = Storage.open(settings.database_url, settings.artifacts_url, cache=settings.cache)
     try:
         job = storage.jobs.get(identifier)
         spec = read_job(storage, job)

@@ -166,7 +166,7 @@ def _stored(named: Application, folder: Path, settings: Settings) -> TracedAppli
     from workers.applications import check_captured, stored_application
 
     found = located(named, folder)
-    storage = Storage.open(settings.database_url, settings.artifacts_url)
+    storage = Storage.open(settings.database_url, settings.artifacts_url, cache=settings.cache)
     try:
         storage.upgrade()
         stored = stored_application(storage, found)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -26,6 +27,8 @@ __all__ = ["Artifacts", "ProjectArtifacts"]
 
 _CHUNK_BYTES = 1 << 20
 _CACHE_BYTES = 10 << 30
+_ARRIVING = ".arriving-"
+_ABANDONED_SECONDS = 86400.0  # nothing takes as long to arrive
 
 
 class Artifacts:
@@ -34,11 +37,12 @@ class Artifacts:
     Args:
         url: A directory, `file:///directory`, or an fsspec URL such as `s3://bucket/prefix`.
         cache: Directory for copies of remote artifacts; by default one for this user under the
-            system's temporary directory.
+            system's temporary directory, which has to be nobody else's.
         cache_bytes: Size from which the cache forgets; 10 GiB by default.
 
     Raises:
-        InvalidInput: No file system is known for the URL.
+        InvalidInput: No file system is known for the URL, or somebody else may write to the
+            default cache.
     """
 
     def __init__(
@@ -49,11 +53,12 @@ class Artifacts:
         except (ValueError, ImportError) as error:
             raise InvalidInput(f"cannot use {url} for artifacts: {error}") from None
         self._is_local = isinstance(self._files, LocalFileSystem)
-        if self._is_local:
-            self._local = Path(self._root)
+        chosen = Path(self._root) if self._is_local else cache
+        if chosen is None:
+            self._local = _default_cache()
         else:
-            self._local = cache or Path(tempfile.gettempdir()) / f"hamtune-artifacts-{os.getuid()}"
-        self._local.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._local = chosen
+            self._local.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._cache_bytes = _CACHE_BYTES if cache_bytes is None else cache_bytes
         self._lock = threading.Lock()
         self._verified: dict[str, tuple[int, int]] = {}
@@ -143,9 +148,18 @@ class Artifacts:
         path.unlink(missing_ok=True)
         return True
 
+    def delete_abandoned(self) -> None:
+        """Delete what began to arrive here more than a day ago; processes were killed over it."""
+        for path in self._local.glob(f"{_ARRIVING}*"):
+            try:
+                if time.time() - path.stat().st_mtime > _ABANDONED_SECONDS:
+                    path.unlink()
+            except FileNotFoundError:  # it has arrived, or another process deleted it
+                continue
+
     def _receive(self, source: Path | bytes) -> tuple[Path, str]:
         """Copy a source to a fresh file of this store, on disk for good, and digest it."""
-        handle, name = tempfile.mkstemp(prefix=".arriving-", dir=self._local)
+        handle, name = tempfile.mkstemp(prefix=_ARRIVING, dir=self._local)
         digest = hashlib.sha256()
         try:
             with os.fdopen(handle, "wb") as written:
@@ -160,7 +174,7 @@ class Artifacts:
         return Path(name), digest.hexdigest()
 
     def _fetch(self, digest: str) -> None:
-        handle, name = tempfile.mkstemp(prefix=".arriving-", dir=self._local)
+        handle, name = tempfile.mkstemp(prefix=_ARRIVING, dir=self._local)
         arriving = Path(name)
         try:
             with os.fdopen(handle, "wb") as written:
@@ -187,13 +201,13 @@ class Artifacts:
         path.parent.mkdir(exist_ok=True)
         arriving.chmod(0o444)
         arriving.replace(path)
-        stat = path.stat()
+        found = path.stat()
         with self._lock:
-            self._verified[digest] = (stat.st_size, stat.st_mtime_ns)
+            self._verified[digest] = (found.st_size, found.st_mtime_ns)
 
     def _verify(self, path: Path, digest: str) -> None:
-        stat = path.stat()
-        seen = (stat.st_size, stat.st_mtime_ns)
+        found = path.stat()
+        seen = (found.st_size, found.st_mtime_ns)
         with self._lock:
             if self._verified.get(digest) == seen:
                 return
@@ -205,13 +219,14 @@ class Artifacts:
             self._verified[digest] = seen
 
     def _forget_oldest(self, keep: str) -> None:
+        self.delete_abandoned()
         held: list[tuple[float, int, Path]] = []
         for path in self._local.glob("??/*"):
             try:
-                stat = path.stat()
+                found = path.stat()
             except FileNotFoundError:  # another process forgot it
                 continue
-            held.append((stat.st_mtime, stat.st_size, path))
+            held.append((found.st_mtime, found.st_size, path))
         total = sum(size for _, size, _ in held)
         for _, size, path in sorted(held):
             if total <= self._cache_bytes:
@@ -256,6 +271,27 @@ class ProjectArtifacts:
             ArtifactDamaged: Its bytes have another digest.
         """
         return self._artifacts.path(digest)
+
+
+def _default_cache() -> Path:
+    """A directory that nobody but this user can write to, under one that anybody can.
+
+    Raises:
+        InvalidInput: Somebody else made it, or may change what is in it.
+    """
+    path = Path(tempfile.gettempdir()) / f"hamtune-artifacts-{os.getuid()}"
+    # A file is verified when it is found, not while it is read, so whoever owns the directory
+    # decides what is read.
+    with suppress(FileExistsError):
+        path.mkdir(mode=0o700)
+    found = path.lstat()
+    is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+    if not is_ours or found.st_mode & 0o077:
+        raise InvalidInput(
+            f"{path} is no directory of this user alone, so copies of artifacts are not safe there:"
+            " remove it, or name another directory with HAMTUNE_CACHE"
+        )
+    return path
 
 
 def _is_digest(name: str) -> bool:

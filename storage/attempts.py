@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from itertools import takewhile
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple, cast
 
 from sqlalchemy import (
@@ -273,13 +274,16 @@ class Attempts(ForAllProjects, ProjectAttempts):
             if rows is None:
                 raise _Stale
             best: tuple[float, int] | None = None
+            kept: list[tuple[str, Outcome, float | None, bytes | None]] = []
             for (one, _), row, result in zip(finished, rows, results, strict=True):
                 value = best_of(row, one.outcome)
                 if value is not None:
                     best = min(best or (value, row.number), (value, row.number))
                 if one.evaluation_key is not None:
-                    key, cutoff = one.evaluation_key, row.cutoff
-                    keep_outcome(self._database, session, key, one.outcome, cutoff, now, result)
+                    kept.append((one.evaluation_key, one.outcome, row.cutoff, result))
+            # Batches of other jobs may have the same keys: in one order, none deadlocks.
+            for key, outcome, cutoff, result in sorted(kept, key=itemgetter(0)):
+                keep_outcome(self._database, session, key, outcome, cutoff, now, result)
             if best is not None:
                 improve(session, job_id, best[1], best[0], now)
             spend(session, job_id, now, *outcomes)

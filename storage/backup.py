@@ -10,6 +10,7 @@ import base64
 import hashlib
 import io
 import json
+import os
 import shutil
 import tarfile
 import tempfile
@@ -25,7 +26,7 @@ from searchspace.errors import InvalidInput
 from storage import schema
 from storage.artifacts import Artifacts
 from storage.database import Database, plainly
-from storage.errors import ArtifactDamaged, Conflict
+from storage.errors import ArtifactDamaged, Conflict, UnknownRevision
 
 __all__ = ["BackupSummary", "restore", "write_backup"]
 
@@ -51,19 +52,25 @@ def write_backup(database: Database, artifacts: Artifacts, target: Path) -> Back
     Args:
         database: With tables of this version.
         artifacts: The store.
-        target: The archive, which appears when it is complete.
+        target: The archive, which appears when it is complete, for its owner alone to read.
 
     Raises:
         ArtifactDamaged: One was altered; the backup would be worth nothing.
     """
-    draft = target.with_name(f".{target.name}.new")
+    # Rows hold secrets, so nobody else may read it while it grows either. The name is nobody else's
+    # too: of two backups to one target the later one is there in the end, whole.
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    draft = Path(name)
     try:
-        with tarfile.open(draft, "w:gz", compresslevel=1) as archive:
+        with (
+            os.fdopen(handle, "wb") as file,
+            tarfile.open(fileobj=file, mode="w:gz", compresslevel=1) as archive,
+        ):
             rows, digests = _add_tables(database, archive)
             stored = artifacts.names()
             for digest in stored:
-                with artifacts.path(digest).open("rb") as file:
-                    _add(archive, f"artifacts/{digest}", file)
+                with artifacts.path(digest).open("rb") as artifact:
+                    _add(archive, f"artifacts/{digest}", artifact)
             revision = str(schema.current_revision(database))
             manifest = {
                 "format": _FORMAT,
@@ -96,34 +103,54 @@ def _add_tables(
 def restore(source: Path, database: Database, artifacts: Artifacts) -> BackupSummary:
     """Fill an empty database and a store from an archive, and bring the tables up to date.
 
+    One that fails leaves the database empty, so that it can be repeated.
+
+    Args:
+        source: The archive.
+        database: Without tables.
+        artifacts: The store; what it has already stays.
+
     Raises:
         InvalidInput: The file is no backup, or is damaged.
+        ArtifactDamaged: An artifact is damaged in it.
+        UnknownRevision: A newer Hamtune has written it.
         Conflict: The database is not empty.
     """
-    if schema.current_revision(database) is not None:
-        raise Conflict("the database is not empty; a backup is restored into a new one")
+    _check_empty(database)
     with tempfile.TemporaryDirectory(prefix="hamtune-restore-") as directory:
         manifest = _unpack(source, Path(directory))
-        schema.upgrade(database, manifest["revision"])
-        with plainly(), database.migrating() as connection:
-            for table in _tables(connection):
-                connection.execute(table.delete())  # what the migrations put there
-            for table in _tables(connection):
-                if table.name in manifest["rows"]:
-                    _load(connection, table, Path(directory) / "tables" / f"{table.name}.jsonl")
-            if not database.is_sqlite:
-                connection.execute(
-                    text(
-                        "SELECT setval(pg_get_serial_sequence('events', 'id'), "
-                        "(SELECT coalesce(max(id), 0) + 1 FROM events), false)"
-                    )
-                )
-            _compare(connection, manifest)
+        # First, for what is put twice is there once; rows that are there refer to nothing missing.
         for digest in manifest["artifacts"]:
             if artifacts.put(Path(directory) / "artifacts" / digest) != digest:
                 raise ArtifactDamaged(f"artifact {digest} is damaged in the backup")
-    schema.upgrade(database)
+        with plainly(), database.migrating() as connection:
+            schema.migrate(connection, manifest["revision"])
+            _check_empty(database)  # a process that started meanwhile has committed its tables
+            _fill(connection, manifest, Path(directory) / "tables")
+            schema.migrate(connection, "head")
     return BackupSummary(manifest["revision"], manifest["rows"], len(manifest["artifacts"]))
+
+
+def _check_empty(database: Database) -> None:
+    if schema.current_revision(database) is not None:
+        raise Conflict("the database is not empty; a backup is restored into a new one")
+
+
+def _fill(connection: Connection, manifest: dict[str, Any], directory: Path) -> None:
+    """Put the rows of a backup, and no others, into tables of its revision."""
+    for table in _tables(connection):
+        connection.execute(table.delete())  # what the migrations put there
+    for table in _tables(connection):
+        if table.name in manifest["rows"]:
+            _load(connection, table, directory / f"{table.name}.jsonl")
+    if connection.dialect.name == "postgresql":
+        connection.execute(
+            text(
+                "SELECT setval(pg_get_serial_sequence('events', 'id'), "
+                "(SELECT coalesce(max(id), 0) + 1 FROM events), false)"
+            )
+        )
+    _compare(connection, manifest)
 
 
 def _snapshot(database: Database) -> Connection:
@@ -213,6 +240,11 @@ def _unpack(source: Path, directory: Path) -> dict[str, Any]:
         manifest: dict[str, Any] = json.loads((directory / "manifest.json").read_text())
         if manifest["format"] != _FORMAT:
             raise InvalidInput(f"{source} is a backup of another format")
+        if not schema.is_known(manifest["revision"]):
+            raise UnknownRevision(
+                f"{source} is of revision {manifest['revision']}, and this Hamtune knows those up "
+                f"to {schema.newest_revision()}: restore it with the version that wrote it"
+            )
         for name, expected in manifest["sha256"].items():
             with (directory / "tables" / f"{name}.jsonl").open("rb") as file:
                 if hashlib.file_digest(file, "sha256").hexdigest() != expected:

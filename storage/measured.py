@@ -40,7 +40,7 @@ from storage.measured_rows import (
     run_rows,
     turn_of,
 )
-from storage.models import JobRow, MeasuredRow, MeasuredRunRow, MeasuringRow
+from storage.models import JobRow, MeasuredRow, MeasuredRunRow, MeasuringRow, ProjectRow
 from storage.repository import ForAllProjects, ScopedRepository
 
 __all__ = ["EVENT", "MeasuredRuns", "ProjectMeasuredRuns"]
@@ -185,7 +185,8 @@ class ProjectMeasuredRuns(ScopedRepository):
     ) -> tuple[MeasuredConfiguration, MeasuredRun] | None:
         """Take the next run of a job: in turns, each turn in random order.
 
-        One run of a job is under way at a time, and all are on one cluster.
+        One run of a job is under way at a time, and all are on one cluster; on a cluster runs one
+        of a project.
 
         Args:
             job_id: The job.
@@ -208,19 +209,7 @@ class ProjectMeasuredRuns(ScopedRepository):
             hear(row, agent, now)
             self._lose_silent(session, row, now)
             runs = run_rows(session, job_id)
-            busy = (
-                select(MeasuredRunRow.place)
-                .join(JobRow, JobRow.id == MeasuredRunRow.job_id)
-                .where(
-                    JobRow.project == job.project,
-                    JobRow.deleted_at.is_(None),
-                    MeasuredRunRow.state == "running",
-                    MeasuredRunRow.cluster == cluster,
-                    MeasuredRunRow.expires_at > now,
-                )
-                .limit(1)
-            )
-            if row.state != "open" or session.scalars(busy).first() is not None:
+            if row.state != "open" or _is_busy(session, job.project, cluster, now):
                 return None
             waiting = [one for one in configuration_rows(session, job_id) if one.state == "open"]
             if not waiting or any(run.state == "running" for run in runs):
@@ -358,6 +347,30 @@ class ProjectMeasuredRuns(ScopedRepository):
     def _tell(self, session: Session, row: MeasuringRow) -> None:
         data = {"state": row.state, "because": row.because, "decided": row.decided}
         self._database.note(session, row.job_id, EVENT, data)
+
+
+def _is_busy(session: Session, project: str, cluster: str, now: float) -> bool:
+    """Whether a run of a project is under way on a cluster; where none is, none begins meanwhile.
+
+    Locks the project's row, for the runs are those of jobs that others hold. Whoever has locked the
+    row of a job may: nobody locks a job after its project.
+    """
+    session.execute(
+        select(ProjectRow.name).where(ProjectRow.name == project).with_for_update(key_share=True)
+    )
+    busy = (
+        select(MeasuredRunRow.place)
+        .join(JobRow, JobRow.id == MeasuredRunRow.job_id)
+        .where(
+            JobRow.project == project,
+            JobRow.deleted_at.is_(None),
+            MeasuredRunRow.state == "running",
+            MeasuredRunRow.cluster == cluster,
+            MeasuredRunRow.expires_at > now,
+        )
+        .limit(1)
+    )
+    return session.scalars(busy).first() is not None
 
 
 class MeasuredRuns(ForAllProjects, ProjectMeasuredRuns):

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from storage.artifacts import Artifacts
 from storage.database import Database
-from storage.models import ApplicationRow, EvaluationRow, EventRow, JobRow
+from storage.models import ApplicationRow, EvaluationRow, EventRow, JobRow, NetworkRow
 from storage.records import FINAL_JOB_STATES
 from storage.repository import Repository
 
@@ -26,11 +26,16 @@ class Expired:
     Attributes:
         jobs: That had ended so long ago.
         deleted: Jobs that users had deleted, and that cannot be restored any more.
+        evaluations: Entries of the evaluation cache.
+        networks: That were kept because they had taken long to build.
+        audit: Entries of the audit log.
+        artifacts: That nothing referred to.
     """
 
     jobs: int
     deleted: int
     evaluations: int
+    networks: int
     audit: int
     artifacts: int
 
@@ -42,8 +47,21 @@ class Retention(Repository):
         super().__init__(database)
         self._artifacts = artifacts
 
+    def now(self) -> float:
+        """The time from which ages count, in seconds since the epoch.
+
+        It is that of the clock that times are stored by, which PostgreSQL's writers share: by its
+        own clock a host whose clock is wrong would delete what others were promised.
+        """
+        with self._database.reading() as session:
+            return self._database.now(session)
+
     def expired_jobs(self, before: float) -> list[str]:
-        """The jobs that ended before a point in time; those in the trash have their own time."""
+        """The jobs that ended before a point in time; those in the trash have their own time.
+
+        Args:
+            before: In seconds since the epoch, by the clock of the database: see `now`.
+        """
         with self._database.reading() as session:
             return list(
                 session.scalars(
@@ -82,8 +100,18 @@ class Retention(Repository):
             session.execute(delete(EvaluationRow).where(old))
         return gone, count
 
+    def forget_networks(self, before: float) -> int:
+        """Forget networks that were built before a point in time; how many there were.
+
+        Args:
+            before: In seconds since the epoch, by the clock of the database: see `now`.
+        """
+        with self._database.writing() as session:
+            gone = session.execute(delete(NetworkRow).where(NetworkRow.created_at < before))
+            return int(getattr(gone, "rowcount", 0))
+
     def lapsed_jobs(self, now: float) -> list[str]:
-        """The deleted jobs whose time to be restored is over."""
+        """The deleted jobs whose time to be restored is over at a point in time: see `now`."""
         with self._database.reading() as session:
             return list(
                 session.scalars(
@@ -92,7 +120,11 @@ class Retention(Repository):
             )
 
     def delete_lapsed_jobs(self, now: float) -> int:
-        """Delete for good the jobs whose time to be restored is over; how many there were."""
+        """Delete for good those whose time to be restored is over; how many there were.
+
+        Args:
+            now: In seconds since the epoch, by the clock of the database: see `now`.
+        """
         gone = 0
         for job_id in self.lapsed_jobs(now):
             with self._database.writing() as session:  # one by one: nobody waits long
@@ -124,7 +156,11 @@ class Retention(Repository):
         return [digest for digest in stored if digest not in used]
 
     def delete_unreferenced_artifacts(self) -> int:
-        """Delete them, but those of the last day; how many there were."""
+        """Delete them, but those of the last day; how many there were.
+
+        What began to arrive before that and never did goes too, uncounted.
+        """
+        self._artifacts.delete_abandoned()
         return sum(
             self._artifacts.delete(digest, older_than=_YOUNG_SECONDS)
             for digest in self.unreferenced_artifacts()

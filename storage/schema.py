@@ -13,7 +13,7 @@ from storage.errors import UnknownRevision
 if TYPE_CHECKING:
     from alembic.config import Config
 
-__all__ = ["current_revision", "downgrade", "newest_revision", "upgrade"]
+__all__ = ["current_revision", "downgrade", "is_known", "migrate", "newest_revision", "upgrade"]
 
 _MIGRATIONS = Path(__file__).resolve().parent.parent / "migrations"
 _VERSION_TABLE = "alembic_version"
@@ -30,15 +30,25 @@ def upgrade(database: Database, revision: str = "head") -> None:
         stands = current_revision(database)
         if stands == newest_revision():
             return
-        if stands is not None and stands not in _revisions():
+        if stands is not None and not is_known(stands):
             raise UnknownRevision(
                 f"the database is of revision {stands}, and this Hamtune knows those up to "
                 f"{newest_revision()}: start the version that last used it, or restore a backup"
             )
+    with database.migrating() as connection:
+        migrate(connection, revision)
+
+
+def migrate(connection: Connection, revision: str) -> None:
+    """Bring the tables to a revision within a transaction, which holds up other migrations.
+
+    Args:
+        connection: From `Database.migrating`.
+        revision: One that is known, or `head`.
+    """
     from alembic import command  # half a second, for nothing where there is nothing to do
 
-    with database.migrating() as connection:
-        command.upgrade(_configuration(connection), revision)
+    command.upgrade(_configuration(connection), revision)
 
 
 def downgrade(database: Database, revision: str) -> None:
@@ -64,6 +74,11 @@ def current_revision(database: Database) -> str | None:
 def newest_revision() -> str:
     """The last of the migrations."""
     return max(_revisions())
+
+
+def is_known(revision: str) -> bool:
+    """Whether it is one of the migrations."""
+    return revision in _revisions()
 
 
 def _revisions() -> set[str]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -29,7 +28,8 @@ def empty(storage: Storage, now: float) -> int:
 
     Args:
         storage: Of all projects.
-        now: Seconds since the epoch.
+        now: Seconds since the epoch, by the clock of the database, which also said until when
+            each can be restored.
 
     Returns:
         How many jobs.
@@ -41,11 +41,19 @@ def empty(storage: Storage, now: float) -> int:
 
 
 @contextmanager
-def emptying(storage: Storage, clock: Callable[[], float] = time.time) -> Iterator[None]:
-    """Within the block, a thread empties the trash: at once, and every hour."""
+def emptying(storage: Storage, clock: Callable[[], float] | None = None) -> Iterator[None]:
+    """Within the block, a thread empties the trash: at once, and every hour.
+
+    Args:
+        storage: Of all projects.
+        clock: Tells the seconds since the epoch; by default that of the database does.
+    """
     stop = threading.Event()
     thread = threading.Thread(
-        target=_serve, args=(storage, clock, stop), name="emptying", daemon=True
+        target=_serve,
+        args=(storage, clock or storage.retention.now, stop),
+        name="emptying",
+        daemon=True,
     )
     thread.start()
     try:

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+from click.testing import CliRunner
+
+from cli.maintenance import expire
+from storage.storage import Storage
 from tests.cli.conftest import Hamtune
 
 
@@ -14,13 +21,43 @@ def test_a_backup_is_checked_and_restored(hamtune: Hamtune, tmp_path: Path) -> N
     file = tmp_path / "b.tar.gz"
     made = hamtune.json("backup", file)
     assert made["checked"]
+    assert file.stat().st_mode & 0o777 == 0o600
     assert made["rows"]["api_keys"] == 1
     hamtune.environment = {"HAMTUNE_DATA": str(tmp_path / "new")}
     assert hamtune.json("restore", file)["rows"] == made["rows"]
     assert [key["name"] for key in hamtune.json("keys", "list")] == ["head"]
     assert "is not empty" in hamtune.refused("restore", file, status=1)
     deleted = hamtune.json("expire", "--jobs", "1d", "--evaluations", "1d", "--audit", "1d")
-    assert deleted == {"jobs": 0, "deleted": 0, "evaluations": 0, "audit": 0, "artifacts": 0}
+    assert deleted == {
+        "jobs": 0, "deleted": 0, "evaluations": 0, "networks": 0, "audit": 0, "artifacts": 0
+    }  # fmt: skip
+
+
+def test_nothing_expires_by_the_clock_of_a_host_that_is_ahead(
+    create_database: Callable[[], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = Storage.open(url := create_database(), str(tmp_path / "data/artifacts"))
+    storage.upgrade()
+    ended, deleted = (storage.jobs.create(name="j", spec={}, seed=1).id for _ in range(2))
+    for job_id in (ended, deleted):
+        storage.jobs.transition(job_id, "cancelled")
+    storage.trash.put(deleted, 86400.0)
+    storage.audit.add(actor="a", address="::1", action="x", target="/", status=200)
+    now = time.time
+    monkeypatch.setattr(time, "time", lambda: now() + 40 * 86400.0)
+    monkeypatch.setenv("HAMTUNE_DATABASE_URL", url)
+
+    found = CliRunner().invoke(
+        expire,
+        ["--json", "--jobs", "30d", "--audit", "30d", "--data", str(tmp_path / "data")],
+        catch_exceptions=False,
+    )
+
+    assert not any(json.loads(found.output).values())
+    assert storage.jobs.get(ended).id == ended
+    assert storage.trash.restore(deleted).id == deleted
+    assert len(storage.audit.page().items) == 1
+    storage.close()
 
 
 def test_the_doctor_tells_what_is_there_and_what_is_missing(hamtune: Hamtune) -> None:

@@ -106,7 +106,7 @@ def test_deleted_jobs_are_completed_where_they_are_taken(
 def test_they_expire(hamtune: Hamtune, ended: str) -> None:
     settings = Settings.under(hamtune.data)
     hamtune("delete", ended)
-    expired = {"jobs": 0, "deleted": 0, "evaluations": 0, "audit": 0, "artifacts": 0}
+    expired = dict.fromkeys(("jobs", "deleted", "evaluations", "networks", "audit", "artifacts"), 0)
     assert hamtune.json("expire") == expired
     # Those that ended long ago have been promised to whoever deleted them.
     assert hamtune.json("expire", "--jobs", "0d") == expired

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import tempfile
 import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +13,10 @@ import pytest
 
 from searchspace.errors import InvalidInput
 from storage.artifacts import Artifacts
+from storage.database import Database
 from storage.errors import ArtifactDamaged, NotFound
+from storage.retention import Retention
+from storage.schema import upgrade
 
 
 @pytest.fixture(params=["local", "remote"])
@@ -91,6 +96,68 @@ def test_nothing_is_left_behind(artifacts: Artifacts, tmp_path: Path) -> None:
     artifacts.path(artifacts.put(b"something"))
 
     assert list(tmp_path.rglob(".arriving-*")) == []
+
+
+@pytest.mark.parametrize("done", ["retention", "fetching"])
+def test_what_a_killed_process_left_behind_goes(tmp_path: Path, done: str) -> None:
+    place = tmp_path / "cache"
+    artifacts = Artifacts(f"memory://{uuid.uuid4().hex}", cache=place)
+    digest = artifacts.put(b"something")
+    for name in (".arriving-killed", ".arriving-still"):
+        (place / name).write_bytes(b"half")
+    os.utime(place / ".arriving-killed", (0.0, 0.0))
+
+    if done == "retention":
+        database = Database(f"sqlite:///{tmp_path}/hamtune.db")
+        upgrade(database)
+        Retention(database, artifacts).delete_unreferenced_artifacts()
+        database.close()
+    else:
+        artifacts.path(digest)
+
+    assert [path.name for path in place.glob(".arriving-*")] == [".arriving-still"]
+
+
+@pytest.fixture
+def default_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where copies are kept unless something else is said."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path / f"hamtune-artifacts-{os.getuid()}"
+
+
+def test_the_default_cache_is_this_users_alone(default_cache: Path) -> None:
+    bucket = f"memory://{uuid.uuid4().hex}"
+    for _ in range(2):
+        artifacts = Artifacts(bucket)
+        assert artifacts.path(artifacts.put(b"x")).is_relative_to(default_cache)
+    assert default_cache.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_default_cache_that_others_may_change_is_refused(
+    default_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused() -> None:
+        with pytest.raises(InvalidInput, match=r"of this user alone.*HAMTUNE_CACHE$"):
+            Artifacts("memory://bucket")
+
+    for target in ("nowhere", "elsewhere"):
+        default_cache.symlink_to(tmp_path / target)
+        refused()
+        default_cache.unlink()
+        (tmp_path / "elsewhere").mkdir(exist_ok=True)
+    default_cache.write_bytes(b"")
+    refused()
+    default_cache.unlink()
+    default_cache.mkdir()
+    default_cache.chmod(0o770)
+    refused()
+    default_cache.chmod(0o700)
+    uid = os.getuid()
+    default_cache.rename(tmp_path / f"hamtune-artifacts-{uid + 1}")
+    monkeypatch.setattr(os, "getuid", lambda: uid + 1)
+    refused()
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+    assert Artifacts("memory://bucket", cache=tmp_path / "elsewhere").put(b"x")
 
 
 def test_writers_of_the_same_bytes_do_not_disturb_each_other(tmp_path: Path) -> None:

@@ -3,12 +3,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from storage.attempts import Finished
+from storage.attempts import Finished, Taken
 from storage.errors import Conflict, LeaseLost, NotFound
+from storage.evaluations import keep_outcome
+from storage.proposal import Proposal
 from storage.records import Outcome, Trial
 from storage.storage import Storage
 from storage.trial_rows import packed_result
@@ -62,6 +66,44 @@ def test_several_attempts_are_taken_and_finished_at_once(
     assert (job.best_trial, job.best_value) == (2, 0.5)
     assert (job.evaluations, job.cpu_seconds) == (3, 6.0)
     assert [one.id for one in storage.attempts.unfinished(job_id)] == [attempts[3].id]
+
+
+def taken_of_another_job(storage: Storage) -> list[Taken]:
+    """Two attempts of a job of its own."""
+    job_id = storage.jobs.create(name="j", spec={}, seed=1).id
+    leased = storage.leases.acquire("coordinator", 60.0, job_id)
+    assert leased is not None
+    storage.jobs.transition(job_id, "running", token=leased.lease_token)
+    proposals = [
+        Proposal(number=n, kind="search", configuration={}, configuration_sha256=f"{n:064d}")
+        for n in (1, 2)
+    ]
+    storage.trials.propose_several(job_id, leased.lease_token, proposals)
+    return storage.attempts.take_several(f"{job_id}-1-1", "worker", 2, only_named=True)
+
+
+def test_batches_with_the_same_configurations_do_not_deadlock(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, theirs = taken_of_another_job(storage), taken_of_another_job(storage)
+    keys, begun, both = ["a" * 64, "b" * 64], set[int](), threading.Barrier(2)
+
+    def keep(*arguments: Any) -> None:
+        """Lets the other one keep its first as well, unless that waits for this one to end."""
+        keep_outcome(*arguments)
+        if threading.get_ident() not in begun:
+            begun.add(threading.get_ident())
+            with suppress(threading.BrokenBarrierError):
+                both.wait(0.5)
+
+    monkeypatch.setattr("storage.attempts.keep_outcome", keep)
+    batches = [
+        [Finished(one.attempt_id, DONE, key) for one, key in zip(taken, order, strict=True)]
+        for taken, order in ((mine, keys), (theirs, keys[::-1]))
+    ]
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(storage.attempts.finish_several, batches)) == [[True, True]] * 2
+    assert all(storage.evaluations.find_several([(key, None) for key in keys]))
 
 
 def test_outcomes_of_several_attempts_are_told_in_order_with_what_was_measured(

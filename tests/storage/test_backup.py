@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,12 @@ import pytest
 from sqlalchemy import text
 
 from searchspace.errors import InvalidInput
-from storage.errors import ArtifactDamaged, Conflict
+from storage import backup, schema
+from storage.database import Database
+from storage.errors import ArtifactDamaged, Conflict, Unavailable, UnknownRevision
 from storage.records import Outcome, Trial
 from storage.storage import Storage
+from tests.migrations.test_data import REVISIONS, fill
 
 
 @pytest.fixture
@@ -94,6 +98,9 @@ def test_a_damaged_backup_is_refused(tmp_path: Path) -> None:
         "is damaged in the backup": {"tables/projects.jsonl": b'["name"]\n'},
         "no complete backup": {"manifest.json": b"{"},
         "of another format": {"manifest.json": json.dumps({**manifest, "format": 2}).encode()},
+        "is of revision 9999, and this Hamtune knows those up to": {
+            "manifest.json": json.dumps({**manifest, "revision": "9999"}).encode()
+        },
         "does not belong": {"tables/../../evil": b"x"},
         "artifact .* is damaged": {f"artifacts/{manifest['artifacts'][0]}": b"other"},
     }
@@ -105,14 +112,122 @@ def test_a_damaged_backup_is_refused(tmp_path: Path) -> None:
                 entry.size = len(content)
                 archive.addfile(entry, io.BytesIO(content))
         target = Storage.open(f"sqlite:///{tmp_path}/t{number}.db", str(tmp_path / f"t{number}"))
-        with pytest.raises((InvalidInput, ArtifactDamaged), match=message):
+        with pytest.raises((InvalidInput, ArtifactDamaged, UnknownRevision), match=message):
             target.restore(path)
+        assert schema.current_revision(target._database) is None
         target.close()
     (tmp_path / "short.tar.gz").write_bytes((tmp_path / "good.tar.gz").read_bytes()[:200])
     target = Storage.open(f"sqlite:///{tmp_path}/s.db", str(tmp_path / "s"))
     with pytest.raises(InvalidInput, match="no complete backup"):
         target.restore(tmp_path / "short.tar.gz")
     target.close()
+    storage.close()
+
+
+def test_an_archive_is_its_owners_alone(
+    storage: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also while it grows; and two that are made at once are both whole."""
+    target = tmp_path / "b.tar.gz"
+    names = storage.artifacts.names
+    modes: list[int] = []
+
+    def look() -> list[str]:
+        modes.extend(path.stat().st_mode & 0o777 for path in tmp_path.glob(".b.tar.gz*"))
+        monkeypatch.setattr(storage.artifacts, "names", names)
+        storage.back_up(target)  # another one to the same place
+        return names()
+
+    monkeypatch.setattr(storage.artifacts, "names", look)
+    before = os.umask(0o022)
+    try:
+        summary = storage.back_up(target)
+    finally:
+        os.umask(before)
+    assert modes == [0o600]
+    assert target.stat().st_mode & 0o777 == 0o600
+    assert not list(tmp_path.glob(".b.tar.gz*"))
+    other = Storage.open(f"sqlite:///{tmp_path}/other.db", str(tmp_path / "other"))
+    assert other.restore(target) == summary
+    other.close()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Storage]:
+    """A storage without tables."""
+    if request.param == "sqlite":
+        url = f"sqlite:///{tmp_path}/empty.db"
+    else:
+        url = request.getfixturevalue("create_database")()
+    opened = Storage.open(url, str(tmp_path / "empty"))
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("fails", ["artifacts", "rows", "counts"])
+def test_a_restoration_that_failed_can_be_repeated(
+    tmp_path: Path, empty: Storage, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    storage = Storage.open(f"sqlite:///{tmp_path}/a.db", str(tmp_path / "artifacts"))
+    storage.upgrade()
+    storage.jobs.create(name="j", spec={}, seed=1)
+    storage.artifacts.put(b"trace")
+    summary = storage.back_up(tmp_path / "b.tar.gz")
+
+    def fail(*_: object) -> None:
+        raise Unavailable("the disk is full")
+
+    steps: dict[str, tuple[object, str]] = {
+        "artifacts": (empty.artifacts, "put"),
+        "rows": (backup, "_load"),
+        "counts": (backup, "_compare"),
+    }
+    with monkeypatch.context() as patch:
+        patch.setattr(*steps[fails], fail)
+        with pytest.raises(Unavailable, match="the disk is full"):
+            empty.restore(tmp_path / "b.tar.gz")
+    assert schema.current_revision(empty._database) is None
+
+    assert empty.restore(tmp_path / "b.tar.gz") == summary
+    assert contents(empty) == contents(storage)
+    storage.close()
+
+
+@pytest.mark.parametrize("revision", REVISIONS[:-1:6])
+def test_a_backup_of_an_earlier_version_is_brought_up_to_date(
+    tmp_path: Path, empty: Storage, revision: str
+) -> None:
+    old = Database(f"sqlite:///{tmp_path}/old.db")
+    schema.upgrade(old, revision)
+    with old.migrating() as connection:
+        rows = fill(connection)
+    summary = backup.write_backup(old, empty.artifacts, tmp_path / "b.tar.gz")
+    old.close()
+
+    assert empty.restore(tmp_path / "b.tar.gz") == summary
+    assert empty.revision() == schema.newest_revision()
+    assert empty.machines.page().items[0].id == rows["machines"]["id"]
+
+
+def test_a_database_that_somebody_used_meanwhile_is_left_alone(
+    tmp_path: Path, empty: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = Storage.open(f"sqlite:///{tmp_path}/a.db", str(tmp_path / "artifacts"))
+    storage.upgrade()
+    storage.artifacts.put(b"trace")
+    storage.back_up(tmp_path / "b.tar.gz")
+    put = empty.artifacts.put
+
+    def start(source: Path | bytes) -> str:
+        """A service starts while artifacts are restored, and is given a job."""
+        empty.upgrade()
+        empty.jobs.create(name="mine", spec={}, seed=1)
+        return put(source)
+
+    monkeypatch.setattr(empty.artifacts, "put", start)
+    with pytest.raises(Conflict, match="is not empty"):
+        empty.restore(tmp_path / "b.tar.gz")
+    assert [job.name for job in empty.jobs.page().items] == ["mine"]
     storage.close()
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -11,6 +14,7 @@ from sqlalchemy import update
 
 from storage.errors import Conflict, LeaseLost, NotFound
 from storage.measured_records import MeasuredOutcome, Measuring, MeasuringCounts, NewMeasured
+from storage.measured_rows import new_run
 from storage.models import MeasuredRunRow
 from storage.records import Trial
 from storage.storage import Storage
@@ -100,6 +104,36 @@ def test_one_run_at_a_time_on_one_cluster(storage: Storage, opened: str) -> None
     assert storage.measured_runs.measurable_jobs("redwood", "openmpi", None) == []
     assert storage.measured_runs.measurable_jobs("bluebird", "mpich", None) == []
     assert storage.measured_runs.measurable_jobs("bluebird", "openmpi", "ring") == []
+
+
+def test_agents_of_one_cluster_that_ask_at_once_get_one_run(
+    storage: Storage, opened: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each asks for a job of its own; neither sees what the other has not committed."""
+    second = storage.jobs.create(name="other", spec={}, seed=1).id
+    leased = storage.leases.acquire("coordinator", 60.0, second)
+    assert leased is not None
+    storage.jobs.transition(second, "preparing", token=leased.lease_token)
+    storage.jobs.transition(second, "running", token=leased.lease_token)
+    storage.measured_runs.open_measuring(second, leased.lease_token, SETTINGS, CANDIDATES, 1)
+    storage.measured_runs.settle_entered(second, {1: ("open", {"ranks": 4})})
+    both = threading.Barrier(2)
+
+    def begin(*arguments: Any) -> MeasuredRunRow:
+        """Lets the other one come as far, unless that waits for this one to end."""
+        with suppress(threading.BrokenBarrierError):
+            both.wait(0.5)
+        return new_run(*arguments)
+
+    monkeypatch.setattr("storage.measured.new_run", begin)
+    with ThreadPoolExecutor(2) as pool:
+        claims = list(
+            pool.map(
+                lambda job: storage.measured_runs.claim(job, f"of {job}", "bluebird", 30.0),
+                (opened, second),
+            )
+        )
+    assert sum(one is not None for one in claims) == 1
 
 
 def test_a_silent_agents_run_is_done_anew_and_its_late_time_refused(

@@ -64,6 +64,17 @@ def test_threads_wait_for_the_one_that_builds(storage: Storage) -> None:
     assert built == [1]
 
 
+def test_old_networks_are_forgotten(storage: Storage) -> None:
+    networks = ProjectNetworks(storage.networks, "default")
+    networks.once(KEY, lambda: RING)
+    made = storage.retention.now()
+
+    assert storage.retention.forget_networks(made - 86400.0) == 0
+    assert networks.once(KEY, forbidden) == RING
+    assert storage.retention.forget_networks(made + 1.0) == 1
+    assert networks.once(KEY, lambda: SWITCHED) == SWITCHED
+
+
 def test_only_networks_that_take_long_are_kept(storage: Storage) -> None:
     networks = ProjectNetworks(storage.networks, "default")
     description: dict[str, Any] = {"degree": 3, "seed": 5, "iterations": 50}

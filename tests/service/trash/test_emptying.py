@@ -10,6 +10,7 @@ import pytest
 from service.runtime import Runtime
 from service.settings import Settings
 from service.trash.emptying import empty, emptying
+from storage.database import Database
 from storage.errors import NotFound
 from storage.storage import Storage
 from tests.service.live import started
@@ -45,6 +46,26 @@ def test_a_thread_does_so_at_once(storage: Storage) -> None:
         assert looked.wait(60.0)
     with pytest.raises(NotFound, match=f"there is no job {job_id}"):
         storage.trash.restore(job_id)
+
+
+def test_a_host_whose_clock_is_ahead_of_the_databases_empties_nothing(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same clock says until when a job can be restored, and when that is over."""
+    now = Database.now
+    monkeypatch.setattr(Database, "now", lambda *which: now(*which) - 2 * 86400.0)
+    job_id, _ = deleted_job(storage, 86400.0)
+    looked, look = threading.Event(), storage.retention.delete_lapsed_jobs
+
+    def delete(now: float) -> int:
+        gone = look(now)
+        looked.set()
+        return gone
+
+    monkeypatch.setattr(storage.retention, "delete_lapsed_jobs", delete)
+    with emptying(storage):
+        assert looked.wait(60.0)
+    assert storage.trash.restore(job_id).id == job_id
 
 
 def test_a_service_that_runs_jobs_empties_it(tmp_path: Path) -> None:
