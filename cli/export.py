@@ -144,7 +144,7 @@ COMMANDS = [export]
 
 def _text(option: str, path: Path) -> str:
     try:
-        return path.read_text()
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise InvalidInput(f"{option}: {path} is not a text file") from None
 

@@ -47,14 +47,14 @@ def read_graph(path: Path) -> Graph:
 
 
 def read_text(path: Path) -> str:
-    """Reads a text file.
+    """Reads a text file, without the byte-order mark that it may begin with.
 
     Raises:
         InvalidInput: It is not UTF-8 text, or no file.
     """
     check_plain(path, read_once=True)
     try:
-        return path.read_text()
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise InvalidInput(f"{path}: not a text file") from None
 

@@ -28,6 +28,6 @@ class HostList(click.ParamType[str]):
             return value
         path = InputPath(read_once=True).convert(value, param, ctx)
         try:
-            return path.read_text()
+            return path.read_text(encoding="utf-8-sig")
         except UnicodeDecodeError:
             self.fail(f"{path} is not a text file", param, ctx)

@@ -1,12 +1,15 @@
 """The output of `ibnetdiscover`: switches and channel adapters of an InfiniBand fabric.
 
 Adapters whose description begins with the same word belong to one host: `"n1 HCA-1"`, `"n1 HCA-2"`.
+Aggregation nodes, by which switches reduce data on its way (SHARP), are adapters of no host and are
+left out.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 from searchspace.errors import InvalidInput
@@ -31,7 +34,14 @@ _NODE = re.compile(r'(Switch|Ca|Rt)\s+(\d+)\s+"([^"]+)"\s*(?:#\s*"([^"]*)")?')
 _PORT = re.compile(r'\[(\d+)\](?:\[\w+\])?(?:\(([0-9a-fA-F]+)\))?\s+"([^"]+)"\[(\d+)\]')
 _GUID = re.compile(r"(?:switch|ca)guid=0x([0-9a-fA-F]+)(?:\(([0-9a-fA-F]+)\))?", re.IGNORECASE)
 _RATE = re.compile(r"\s(\d+)x([A-Z]+\d*)$")
+_CALLED = re.compile(r'#[^"]*"([^"]*)"')
 _ATTRIBUTE = re.compile(r"(vendid|devid|sysimgguid|switchguid|caguid|rtguid)=", re.IGNORECASE)
+
+_OF_SWITCH = "Aggregation Node"  # in the description of what a switch reduces data by
+# What adapters are described as until somebody tells them where they are: before the host knew its
+# name, or by the vendor's type, such as `MT4119 ConnectX5 Mellanox Technologies`.
+_NO_HOST = re.compile(r"localhost(\.\S*)?|MT\d{4,}")
+_ADAPTER = re.compile(r"[A-Za-z][\w-]*\d")  # `HCA-1`, `mlx5_0`, `hfi1_0`, `ibp65s0`
 
 
 @dataclass(frozen=True)
@@ -79,15 +89,33 @@ class _Found:
     cables: dict[frozenset[tuple[str, str]], int] = field(default_factory=dict)
     rates: dict[frozenset[tuple[str, str]], LinkRate] = field(default_factory=dict)
     nodes: dict[str, int] = field(default_factory=dict)  # GUID of each device
-    ports: dict[str, int] = field(default_factory=dict)  # GUID of its first port
+    ports: dict[str, dict[int, None]] = field(default_factory=dict)  # GUIDs of its ports, in order
+    called: dict[str, str] = field(default_factory=dict)  # by the devices that it is cabled to
+
+    def add_port(self, device: str, guid: str) -> None:
+        """Adds the GUID of a port of a device."""
+        self.ports.setdefault(device, {})[int(guid, 16)] = None
+
+    def drop(self, dropped: Set[str]) -> None:
+        """Drops devices with their cables."""
+        for device in dropped:
+            del self.kinds[device]
+        for ends in [ends for ends in self.cables if not dropped.isdisjoint(d for d, _ in ends)]:
+            del self.cables[ends]
+            self.rates.pop(ends, None)
 
 
 @dataclass(frozen=True)
 class Guids:
-    """The GUIDs of a device: of itself, and of the first of its ports that has one."""
+    """The GUIDs of a device.
+
+    Attributes:
+        node: Of itself; of a host that of its first adapter.
+        ports: Of its ports that have one, at least one; of a host those of all its adapters.
+    """
 
     node: int
-    port: int
+    ports: tuple[int, ...]
 
 
 def read_ib_discover(text: str) -> Fabric:
@@ -95,7 +123,8 @@ def read_ib_discover(text: str) -> Fabric:
 
     Raises:
         InvalidInput: A line is not known, a cable leads to a device that is not described, or a
-            router is in the fabric; names the line.
+            router is in the fabric; names the line. Or adapters do not tell which hosts they are
+            of; names the first.
     """
     return _fabric(_read(text))
 
@@ -121,41 +150,54 @@ def _read(text: str) -> _Found:
             if announced is not None:
                 found.nodes[device] = int(announced[1], 16)
                 if announced[2] is not None:
-                    found.ports[device] = int(announced[2], 16)
+                    found.add_port(device, announced[2])
             announced = None
         elif port is not None and device is not None:
-            ends = frozenset({(device, port[1]), (port[3], port[4])})
-            if len(ends) == 2:  # a cable from a port to itself is a test plug
-                found.cables.setdefault(ends, number)
-                rate = _RATE.search(line)
-                if rate is not None and rate[2] in _LANES:
-                    found.rates.setdefault(ends, LinkRate(int(rate[1]), rate[2]))
-            if port[2] is not None:
-                found.ports.setdefault(device, int(port[2], 16))
+            _add_cable(found, device, port, number)
         else:
             raise InvalidInput(
                 f"line {number} is not known: {line[:60]!r}; expected the output of ibnetdiscover"
             )
+    found.drop({d for d in _adapters(found) if _OF_SWITCH in found.descriptions[d]})
     return found
+
+
+def _add_cable(found: _Found, device: str, port: re.Match[str], number: int) -> None:
+    """Adds what the line of a port of a device tells."""
+    ends = frozenset({(device, port[1]), (port[3], port[4])})
+    if len(ends) == 2:  # a cable from a port to itself is a test plug
+        found.cables.setdefault(ends, number)
+        rate = _RATE.search(port.string)
+        if rate is not None and rate[2] in _LANES:
+            found.rates.setdefault(ends, LinkRate(int(rate[1]), rate[2]))
+    if port[2] is not None:
+        found.add_port(device, port[2])
+    called = _CALLED.search(port.string, port.end())
+    if called is not None:
+        found.called.setdefault(port[3], called[1])
+
+
+def _adapters(found: _Found) -> list[str]:
+    return [device for device, kind in found.kinds.items() if kind == "Ca"]
 
 
 def read_ib_guids(text: str) -> dict[str, Guids]:
     """Reads the GUIDs of all devices, by the names that `read_ib_discover` gives them.
 
-    Of a host with several adapters they are those of the first one.
-
     Raises:
         InvalidInput: As `read_ib_discover`, or a device has no GUID of its own or of a port.
     """
     found = _read(text)
-    guids: dict[str, Guids] = {}
+    nodes: dict[str, int] = {}
+    ports: dict[str, dict[int, None]] = {}
     for device, name in _names(found).items():
-        if name in guids:
+        if name in nodes:
+            ports[name] |= found.ports.get(device, {})
             continue
         if device not in found.nodes or device not in found.ports:
             raise InvalidInput(f"{device} has no GUID of its own, or none of a port")
-        guids[name] = Guids(found.nodes[device], found.ports[device])
-    return guids
+        nodes[name], ports[name] = found.nodes[device], dict(found.ports[device])
+    return {name: Guids(node, tuple(ports[name])) for name, node in nodes.items()}
 
 
 def read_ib_ports(text: str) -> list[tuple[tuple[str, str], tuple[str, str]]]:
@@ -254,17 +296,63 @@ def _fabric(found: _Found) -> Fabric:
 def _names(found: _Found) -> dict[str, str]:
     """A name for each device: of a host the first word of its description."""
     names: dict[str, str] = {}
+    described = _host_descriptions(found)
     taken = Counter(
         found.descriptions[device] for device, kind in found.kinds.items() if kind == "Switch"
     )
     for device, kind in found.kinds.items():
         description = found.descriptions[device]
         if kind == "Ca":
-            names[device] = description.split()[0] if description.split() else device
+            names[device] = _host_word(described[device]) or device
         else:
             names[device] = description if taken[description] == 1 else device
-    hosts = {names[device] for device, kind in found.kinds.items() if kind == "Ca"}
+    hosts = {names[device] for device in described}
     return {
         device: device if found.kinds[device] == "Switch" and name in hosts else name
         for device, name in names.items()
     }
+
+
+def _host_descriptions(found: _Found) -> dict[str, str]:
+    """What says which host each adapter is of.
+
+    That is its description. Where it tells no host, it is what the other end of its cable calls it:
+    `ibnetdiscover --node-name-map` writes the names of its map there, and leaves the description.
+
+    Raises:
+        InvalidInput: Neither tells the hosts of some adapters.
+    """
+    described = {device: found.descriptions[device] for device in _adapters(found)}
+    described |= {d: found.called[d] for d in _unclear(described) if d in found.called}
+    unclear = _unclear(described)
+    if unclear:
+        shown = ", ".join(f"{device} is {described[device][:64]!r}" for device in unclear[:2])
+        more = f" and {len(unclear) - 2} more" if len(unclear) > 2 else ""
+        raise InvalidInput(
+            f"the descriptions of adapters do not tell their hosts: {shown}{more}; run "
+            "ibnetdiscover --node-name-map FILE, with a line '0xGUID \"HOST HCA-1\"' for each of "
+            "them in FILE, and import what it prints"
+        )
+    return described
+
+
+def _unclear(described: Mapping[str, str]) -> list[str]:
+    """The adapters whose descriptions name no host, or may name one that others are not of.
+
+    Adapters of one host are told apart by the rest of their descriptions. Where it is the same, or
+    tells no adapter, hosts that were all set up alike would become one.
+    """
+    alike: defaultdict[str, list[str]] = defaultdict(list)
+    for device, description in described.items():
+        alike[_host_word(description) or device].append(device)
+    unclear = []
+    for word, devices in alike.items():
+        rests = {described[device].partition(word)[2].strip() for device in devices}
+        told_apart = len(rests) == len(devices) and all(map(_ADAPTER.match, rests))
+        if _NO_HOST.fullmatch(word) or (len(devices) > 1 and not told_apart):
+            unclear += devices
+    return unclear
+
+
+def _host_word(description: str) -> str:
+    return next(iter(description.split()), "")

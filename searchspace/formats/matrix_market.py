@@ -44,7 +44,8 @@ def read_traffic(text: str, *, notice: Callable[[str], None] | None = None) -> T
     Raises:
         InvalidInput: It is no such file; the message names the line.
     """
-    first, _, rest = text.lstrip("\ufeff").partition("\n")
+    text = text.lstrip("\ufeff")  # the mark of UTF-8, as editors on Windows write it
+    first, _, rest = text.partition("\n")
     if first.strip() and not first.startswith("%"):
         ranks, rows, columns, sizes = _dense(text)
         symmetric = False

@@ -19,8 +19,8 @@ def read_slurm_topology(text: str) -> Fabric:
     """Reads the tree: `SwitchName=s0 Nodes=n[0-7]`, `SwitchName=top Switches=s[0-3]`.
 
     Raises:
-        InvalidInput: A line is not of a tree, a switch is not described or stands twice, or a node
-            or switch hangs below two others; names the line.
+        InvalidInput: A line is not of a tree or has an empty list, a switch is not described or
+            stands twice, or a node or switch hangs below two others; names the line.
     """
     tree = _Tree()
     for number, line in _lines(text):
@@ -50,7 +50,7 @@ class _Tree:
             first = self.switches[switch]
             raise InvalidInput(f"line {number} describes the switch {switch} of line {first} again")
         self.switches[switch] = number
-        for below in _expanded(number, fields.get("nodes") or fields["switches"]):
+        for below in _expanded(number, fields.get("nodes", fields.get("switches", ""))):
             if below in self.parent:
                 raise InvalidInput(
                     f"line {number} puts {below} below {switch}; it is below {self.parent[below]}"
@@ -105,6 +105,11 @@ def _fields(number: int, line: str) -> dict[str, str]:
 
 def _expanded(number: int, names: str) -> list[str]:
     try:
-        return expand(names)
+        expanded = expand(names)
     except InvalidInput as error:
         raise InvalidInput(f"line {number}: {error}") from None
+    if not expanded:
+        raise InvalidInput(
+            f"line {number} has an empty list; name what is in it, or take the line away"
+        )
+    return expanded

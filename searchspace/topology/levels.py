@@ -82,7 +82,8 @@ def switch_tree(graph: Graph) -> Branch:
     """The tree over the leaf switches of an indirect network.
 
     Switches that are connected without going higher form one switch of the tree, so that several
-    spines, or a group of a dragonfly, become one. A host of several switches hangs below the first.
+    spines, or a group of a dragonfly, become one. A host of several switches hangs below the first;
+    switches that no host hangs below then are left out.
     """
     level = switch_levels(graph)
     leaves: dict[int, Branch] = {s: Branch(switches=[s]) for s, at in level.items() if at == 0}
@@ -101,7 +102,8 @@ def switch_tree(graph: Graph) -> Branch:
         of = {}
         for switch, component in _components(graph, level, highest).items():
             group = groups[component]
-            of[switch] = group if len(group.below) > 1 else (group.below or [group])[0]
+            if group.below:
+                of[switch] = group if len(group.below) > 1 else group.below[0]
         branches = list({id(branch): branch for branch in of.values()}.values())
     return branches[0] if len(branches) == 1 else Branch(below=branches)
 

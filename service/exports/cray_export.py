@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from service.exports.placement import check_single, ranks_of_hosts, text_file
+from service.exports.placement import check_placed, ranks_of_hosts, text_file
 from service.exports.result import ExportFile, Result
 from service.exports.transport import unsaid_lines
 from service.exports.wording import comment, origin_lines, readme
@@ -26,9 +26,10 @@ def export_cray(result: Result) -> list[ExportFile]:
     """The order of the ranks.
 
     Raises:
-        Conflict: The job has several applications, or hosts run unequal numbers of ranks.
+        Conflict: The job has several applications, hosts run unequal numbers of ranks, or one has a
+            name that files do not take.
     """
-    check_single(result, "cray")
+    check_placed(result, "cray")
     placed = ranks_of_hosts(result)
     counts = {len(ranks) for ranks in placed.values()}
     if len(counts) > 1:

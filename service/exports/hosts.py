@@ -11,7 +11,7 @@ from searchspace.formats.host_list import expand
 from searchspace.formats.ib_discover import Guids, read_ib_discover, read_ib_guids, read_ib_ports
 from searchspace.machine import Machine
 
-__all__ = ["Device", "host_names", "known_devices", "known_ports"]
+__all__ = ["Device", "host_names", "is_host_name", "known_devices", "known_ports"]
 
 # What may stand in a file of any tool, and in a command line, without quotes.
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?")
@@ -23,6 +23,11 @@ class Device:
 
     name: str
     guids: Guids
+
+
+def is_host_name(name: str) -> bool:
+    """Whether files of every tool, and command lines, take a name without quotes."""
+    return _NAME.fullmatch(name) is not None
 
 
 def host_names(text: str, machine: Machine) -> tuple[str, ...]:
@@ -42,7 +47,7 @@ def host_names(text: str, machine: Machine) -> tuple[str, ...]:
         except InvalidInput as error:
             raise InvalidInput(f"line {number}: {error.message}", field="hosts") from None
         for name in found:
-            if not _NAME.fullmatch(name):
+            if not is_host_name(name):
                 raise InvalidInput(
                     f"line {number}: {name[:60]!r} is not a host name", field="hosts"
                 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from searchspace.collectives.equivalents import TARGETS
 from service.exports.environment import environment_file, settings_of, target_lines
 from service.exports.manifest import verification_files
-from service.exports.placement import check_single, text_file
+from service.exports.placement import check_placed, text_file
 from service.exports.result import ExportFile, Result
 from service.exports.wording import comment, origin_lines, readme
 
@@ -24,9 +24,9 @@ def export_intelmpi(result: Result) -> list[ExportFile]:
     """Environment, and where the ranks run.
 
     Raises:
-        Conflict: The job has several applications.
+        Conflict: The job has several applications, or a host a name that files do not take.
     """
-    check_single(result, "intelmpi")
+    check_placed(result, "intelmpi")
     target = TARGETS["intelmpi-2021"]
     lines = target_lines(result, target)
     return [

@@ -6,7 +6,7 @@ from searchspace.collectives.equivalents import TARGETS
 from service.exports.choices import by_size, choices
 from service.exports.environment import environment_file, settings_of, target_lines
 from service.exports.manifest import verification_files
-from service.exports.placement import check_single, text_file
+from service.exports.placement import check_placed, text_file
 from service.exports.result import ExportFile, Result
 from service.exports.wording import comment, origin_lines, readme
 
@@ -43,9 +43,9 @@ def export_mpich(result: Result) -> list[ExportFile]:
     """Environment of each release, and where the ranks run.
 
     Raises:
-        Conflict: The job has several applications.
+        Conflict: The job has several applications, or a host a name that files do not take.
     """
-    check_single(result, "mpich")
+    check_placed(result, "mpich")
     targets = [TARGETS[name] for name in _SUFFIXES]
     if result.target is not None:
         targets = [result.target]

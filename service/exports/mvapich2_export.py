@@ -7,7 +7,7 @@ import shlex
 from searchspace.collectives.equivalents import TARGETS
 from service.exports.environment import environment_file, settings_of, target_lines
 from service.exports.manifest import verification_files
-from service.exports.placement import check_single, text_file
+from service.exports.placement import check_placed, text_file
 from service.exports.result import ExportFile, Result
 from service.exports.wording import comment, origin_lines, readme
 
@@ -26,9 +26,9 @@ def export_mvapich2(result: Result) -> list[ExportFile]:
     """Environment, and where the ranks run.
 
     Raises:
-        Conflict: The job has several applications.
+        Conflict: The job has several applications, or a host a name that files do not take.
     """
-    check_single(result, "mvapich2")
+    check_placed(result, "mvapich2")
     target = TARGETS["mvapich2-2.3"]
     binding = {"MV2_ENABLE_AFFINITY": "1", "MV2_CPU_BINDING_POLICY": "bunch"}
     variables = {**settings_of(result, target), **binding}

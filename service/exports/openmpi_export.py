@@ -21,7 +21,7 @@ from service.exports.choices import (
     table,
 )
 from service.exports.manifest import verification_files
-from service.exports.placement import check_single, ranks_of_hosts, slots, text_file
+from service.exports.placement import check_placed, ranks_of_hosts, slots, text_file
 from service.exports.result import ExportFile, Result
 from service.exports.transport import own_settings, settings_lines, transport_settings
 from service.exports.wording import comment, origin_lines, readme
@@ -65,9 +65,9 @@ def export_openmpi(result: Result) -> list[ExportFile]:
     """Parameters and rules of each release, and where the ranks run.
 
     Raises:
-        Conflict: The job has several applications.
+        Conflict: The job has several applications, or a host a name that files do not take.
     """
-    check_single(result, "openmpi")
+    check_placed(result, "openmpi")
     targets = [TARGETS["openmpi-4.1"], TARGETS[_LATER]]
     if result.target is not None:
         targets = [result.target]

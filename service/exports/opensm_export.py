@@ -54,12 +54,13 @@ def export_opensm(result: Result) -> list[ExportFile]:
 
 
 def _guids(result: Result, nodes: Iterable[int], kind: str) -> Iterable[str]:
+    """Lines of GUIDs: of the nodes themselves, or of all their ports."""
     hosts = result.resolved.network.hosts
     for node in nodes:
-        name = result.names[node]
+        name = " ".join(result.names[node].split())  # a name may have lines, a comment has one
         if result.devices is None:
             yield f"# {kind} GUID of {name}\n"
             continue
         known = result.devices[node]
-        guid = known.guids.node if kind == "node" else known.guids.port
-        yield f"0x{guid:016x} # {name if node < hosts else known.name}\n"
+        for guid in (known.guids.node,) if kind == "node" else known.guids.ports:
+            yield f"0x{guid:016x} # {name if node < hosts else known.name}\n"

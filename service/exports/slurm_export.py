@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from searchspace.topology.levels import Branch, switch_tree
-from service.exports.placement import check_single, text_file
+from service.exports.placement import check_placed, text_file
 from service.exports.result import ExportFile, Result
 from service.exports.transport import unsaid_lines
 from service.exports.wording import comment, origin_lines, readme
@@ -39,9 +39,9 @@ def export_slurm(result: Result) -> list[ExportFile]:
     """Topology files, hostfile and batch script.
 
     Raises:
-        Conflict: The job has several applications.
+        Conflict: The job has several applications, or a host a name that files do not take.
     """
-    check_single(result, "slurm")
+    check_placed(result, "slurm", idle=True)
     direct = not result.resolved.network.switches
     tree = _blocks(result) if direct else switch_tree(result.resolved.network)
     origin = comment(origin_lines(result))

@@ -35,6 +35,11 @@ def test_rows_of_numbers_are_read_too() -> None:
     assert read_traffic("0, 5\n5, 0\n").total == 5
 
 
+@pytest.mark.parametrize("text", ["0 5\n5 0\n", "0,5\n5,0\n", HEADER + "2 2 1\n2 1 5\n"])
+def test_the_mark_of_utf_8_is_no_part_of_a_matrix(text: str) -> None:
+    assert read_traffic("\ufeff" + text).total == 5
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,10 @@ FAT_TREE = generate("xgft", 8, degree=4, seed=0, children="2,4", parents="1,2")
 RING = Graph.from_edges(
     8, [(0, 4), (1, 5), (2, 6), (3, 7), (4, 5), (5, 6), (6, 7), (4, 7)], switches=4
 )
+# Both ports of each host's adapter lead to a leaf of their own.
+TWO_PORTS = Graph.from_edges(
+    7, [*((host, leaf) for host in range(4) for leaf in (4, 5)), (4, 6), (5, 6)], switches=3
+)
 
 
 def network_file(graph: Graph) -> str:
@@ -36,19 +41,19 @@ def network_file(graph: Graph) -> str:
         ports.update((u, v))
         lines[u].append(f'[{ports[u]}] "{names[v]}"[{ports[v]}]\n')
         lines[v].append(f'[{ports[v]}] "{names[u]}"[{ports[u]}]\n')
-    kinds = ["Hca 1" if node < graph.hosts else "Switch 8" for node in range(graph.nodes)]
-    return "\n".join(
-        f'{kinds[node]} "{names[node]}"\n{"".join(lines[node])}' for node in range(graph.nodes)
-    )
+    nodes = range(graph.nodes)
+    kinds = [f"Hca {ports[node]}" if node < graph.hosts else "Switch 8" for node in nodes]
+    return "\n".join(f'{kinds[node]} "{names[node]}"\n{"".join(lines[node])}' for node in nodes)
 
 
 Tool = Callable[..., str]
 
 
 @contextmanager
-def simulated_fabric(graph: Graph, folder: Path) -> Iterator[Tool]:
+def simulated_fabric(network: Graph | str, folder: Path) -> Iterator[Tool]:
     """Start ibsim; gives a function that runs a tool over it and returns what it says."""
-    (folder / "net").write_text(network_file(graph))
+    text = network if isinstance(network, str) else network_file(network)
+    (folder / "net").write_text(text)
     name = f"hamtune-{os.getpid()}-{folder.name}"
     environment = {
         **os.environ,
@@ -160,6 +165,51 @@ def test_other_networks_are_routed_in_the_order_of_the_ranks(
     assert "updn tables configured" in right
     assert "guid_routing_order" not in "".join(line for line in right.splitlines() if "ERR" in line)
     assert wrong.count("ERR") > right.count("ERR")
+
+
+def test_all_ports_of_hosts_are_routed(tuned: Callable[..., Exported], tmp_path: Path) -> None:
+    with simulated_fabric(TWO_PORTS, tmp_path) as tool:
+        discovered = tool("ibnetdiscover")
+        export = tuned(discovered, {})
+        log = manage(tool, export, tmp_path)
+
+    listed = [line.split(" # ") for line in export.settings("compute-node-guids.conf")]
+    assert sorted(int(guid, 16) for guid, _ in listed) == [
+        guid + port for guid in range(0x100000, 0x10000C, 3) for port in (1, 2)
+    ]
+    assert [host for host, _ in groupby(host for _, host in listed)] == [
+        *read_ib_discover(discovered).host_names
+    ]
+    assert export.settings("routing-order.conf") == export.settings("compute-node-guids.conf")
+    assert export.settings("root-guids.conf") == ["0x0000000000200002 # s6"]
+    assert "ftree tables configured" in log
+
+
+def test_a_map_of_names_names_a_host_that_its_adapter_does_not(tmp_path: Path) -> None:
+    with simulated_fabric(network_file(TWO_PORTS).replace("n0", "localhost"), tmp_path) as tool:
+        unnamed = tool("ibnetdiscover")
+        (tmp_path / "map").write_text('0x100000 "n0 HCA-1"\n')
+        named = tool("ibnetdiscover", "--node-name-map", tmp_path / "map")
+
+    with pytest.raises(InvalidInput, match="H-0000000000100000 is 'localhost'; run ibnetdiscover"):
+        read_ib_discover(unnamed)
+    assert sorted(read_ib_discover(named).host_names) == ["n0", "n1", "n2", "n3"]
+
+
+def test_a_name_of_several_lines_is_a_comment_of_one(
+    solve: Solve, exported: Callable[..., Exported]
+) -> None:
+    names = ["a\n0x1", *(f"n{number}" for number in range(1, 8))]
+    machine = {
+        "nodes": 8,
+        "host_speed": "100Gf",
+        "link_bandwidth": "40Gbps",
+        "topology": NetworkDescription.of(FAT_TREE, names),
+    }
+    export = exported(solve({"topology": "given"}, machine=machine), "opensm")
+
+    assert export.settings("compute-node-guids.conf") == []
+    assert "# port GUID of a 0x1\n" in export.text("compute-node-guids.conf")
 
 
 def test_without_guids_the_files_name_the_devices(

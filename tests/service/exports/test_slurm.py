@@ -150,6 +150,42 @@ def test_slurm_reads_the_tree_and_places_every_rank(
     assert placed(other) != PLACES
 
 
+RAILS = {
+    **MACHINE,
+    # Two rails, each of two leaves and a spine: every host is on a leaf of both.
+    "topology": {
+        "edges": [
+            *([0, 3], [1, 3], [2, 4], [3, 5], [4, 5]),
+            *([0, 6], [1, 6], [2, 7], [6, 8], [7, 8]),
+        ],
+        "switches": 6,
+    },
+}
+
+
+def test_slurm_reads_the_tree_of_hosts_on_two_rails(
+    solve: Solve,
+    exported: Callable[..., Exported],
+    tmp_path: Path,
+    reserve_port: Callable[[], int],
+) -> None:
+    job_id = solve({"topology": "given", "mapping": "round-robin"}, ranks=5, machine=RAILS)
+    export = exported(job_id, "slurm", hosts="\n".join(HOSTS))
+
+    text = export.text("topology.conf")
+    (tmp_path / "slurm").mkdir()
+    with cluster(tmp_path / "slurm", text, reserve_port) as up:
+        shown = up("scontrol", "show", "topology")
+
+    assert export.settings("topology.conf") == [
+        "SwitchName=switch0 Nodes=n2,n0",
+        "SwitchName=switch1 Nodes=n1",
+        "SwitchName=switch2 Switches=switch0,switch1",
+    ]
+    assert sorted(read_slurm_topology(text).host_names) == ["n0", "n1", "n2"]
+    assert "Level=1 LinkSpeed=1 Nodes=n[0-2] Switches=switch0,switch1" in shown
+
+
 def placed(output: str) -> list[str]:
     """The host of every task, by what each has said."""
     told = sorted(tuple(line.split()) for line in output.splitlines())
