@@ -13,7 +13,7 @@ from searchspace.errors import InvalidInput
 
 __all__ = ["Traffic"]
 
-_MOST_BYTES = 2**62
+_MOST_BYTES = 2**61  # each pair stands in two rows, which together have to stay below 2^63
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Traffic:
         What a rank sends to itself, and empty messages, count nothing.
 
         Raises:
-            InvalidInput: A size is negative, or all of them add up to more than 2^62 bytes.
+            InvalidInput: A size is negative, or all of them add up to more than 2^61 bytes.
         """
         rows = np.asarray(one, dtype=np.int64).ravel()
         columns = np.asarray(other, dtype=np.int64).ravel()
@@ -49,7 +49,7 @@ class Traffic:
         if sizes.min(initial=0) < 0:
             raise InvalidInput(f"a pair exchanges {sizes.min()} bytes; bytes cannot be negative")
         if float(sizes.sum(dtype=np.float64)) > _MOST_BYTES:
-            raise InvalidInput("the traffic adds up to more than 4.6e18 bytes; scale it down")
+            raise InvalidInput("the traffic adds up to more than 2.3e18 bytes; scale it down")
         told = (rows != columns) & (sizes > 0)
         rows, columns, sizes = rows[told], columns[told], sizes[told]
         keys = np.concatenate((rows * ranks + columns, columns * ranks + rows))

@@ -207,7 +207,8 @@ class Structures:
             return Structure(key)
         network = resolved.network
         speeds = resolved.host_speeds if self._machine.host_speeds is not None else ()
-        mark = sha256_of([network.nodes, network.edges, resolved.rank_hosts, speeds])
+        cables = [network.nodes, network.edges, network.switches, network.widths]
+        mark = sha256_of([*cables, resolved.rank_hosts, speeds])
         return Structure(mark, None, resolved)
 
     def _counted(self, resolved: Resolved) -> _Counts:

@@ -17,10 +17,12 @@ def _jumps(spec: NetworkSpec) -> tuple[int, ...] | None:
     if given is not None or spec.degree is None:
         return given
     pairs = spec.degree // 2
+    most = (spec.nodes - 1) // 2  # a jump across half the nodes is one cable of a node, not two
     jumps: list[int] = []
     for index in range(pairs):
         power = round(spec.nodes ** (index / pairs))
-        jumps.append(max(power, jumps[-1] + 1) if jumps else 1)
+        least = jumps[-1] + 1 if jumps else 1
+        jumps.append(min(max(power, least), most - (pairs - 1 - index)))
     return tuple(jumps) + ((spec.nodes // 2,) if spec.degree % 2 else ())
 
 
@@ -57,5 +59,6 @@ CIRCULANT = Family(
     obstacle=_obstacle,
     generate=_generate,
     uses_degree=True,
+    version=2,  # 1 to 2: every degree that there is, and no other than was asked for
     options=(Numbers("jumps", "the jumps; spread evenly by order of magnitude if not given"),),
 )

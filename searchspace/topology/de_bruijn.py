@@ -11,7 +11,7 @@ from searchspace.options import Whole
 from searchspace.topology.family import Family, NetworkSpec
 from searchspace.topology.k_ary_n_cube import whole_power
 
-__all__ = ["BASE", "DE_BRUIJN", "letters"]
+__all__ = ["BASE", "DE_BRUIJN", "few_cables", "letters"]
 
 BASE = Whole("base", "letters that can be shifted in; half the degree, or 2, if not given", low=2)
 
@@ -21,8 +21,18 @@ def letters(spec: NetworkSpec) -> int:
     return spec.whole("base") or max(2, (spec.degree or 4) // 2)
 
 
+def few_cables(spec: NetworkSpec) -> str | None:
+    """Why the degree is too small; None where it is not, or the letters were given."""
+    most = 2 * letters(spec)
+    if spec.degree is None or spec.whole("base") is not None or most <= spec.degree:
+        return None
+    return f"a degree of at least {most} is needed, not {spec.degree}"
+
+
 def _obstacle(spec: NetworkSpec) -> str | None:
     base = letters(spec)
+    if (few := few_cables(spec)) is not None:
+        return few
     if whole_power(spec.nodes, base) is None:
         return f"{spec.nodes} is not a power of {base}, the number of letters"
     return None

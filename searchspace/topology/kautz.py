@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 from searchspace.graph import Graph
-from searchspace.topology.de_bruijn import BASE, letters
+from searchspace.topology.de_bruijn import BASE, few_cables, letters
 from searchspace.topology.family import Family, NetworkSpec
 from searchspace.topology.k_ary_n_cube import whole_power
 
@@ -22,6 +22,8 @@ def _length(spec: NetworkSpec) -> int | None:
 
 
 def _obstacle(spec: NetworkSpec) -> str | None:
+    if (few := few_cables(spec)) is not None:
+        return few
     if _length(spec) is None:
         base = letters(spec)
         return f"{spec.nodes} is not {base + 1} times a power of {base}"

@@ -124,7 +124,9 @@ std::vector<std::uint32_t> scotch_regular(const Bytes& first, const Cores& partn
   std::vector<std::uint32_t> found = hamtune::scotch_mapping(traffic, target, strategy, seed);
   const auto hops = kind == Kind::kTree
                         ? hamtune::HostHops(hamtune::TreeHops({extents.begin(), extents.end()}))
-                        : hamtune::HostHops(hamtune::GridHops(extents, kind == Kind::kTorus));
+                        // Here the last axis runs fastest, for Scotch the first.
+                        : hamtune::HostHops(hamtune::GridHops({extents.rbegin(), extents.rend()},
+                                                              kind == Kind::kTorus));
   hamtune::relieve_hosts(traffic, hops, target.holds, found);
   return found;
 }

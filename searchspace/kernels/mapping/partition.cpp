@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <mutex>
 #include <numeric>
 #include <queue>
 #include <stdexcept>
 #include <utility>
+
+#include "searchspace/kernels/graph/metis_lock.hpp"
 
 namespace hamtune {
 
@@ -44,6 +47,7 @@ std::vector<idx_t> metis(const WeightedGraph& graph, std::vector<real_t> shares,
   std::vector<idx_t> part(graph.nodes(), 0);
   // METIS advises recursive bisection for few parts; for very many, it takes a third of the time.
   const auto run = parts > 8 && parts <= 64 ? METIS_PartGraphKway : METIS_PartGraphRecursive;
+  const std::lock_guard held(metis_lock());
   if (run(&count, &constraints, arrays.first.data(), arrays.target.data(),
           node_weight == nullptr ? nullptr : node_weight->data(), nullptr, arrays.weight.data(),
           &parts, shares.data(), nullptr, options, &cut, part.data()) != METIS_OK)

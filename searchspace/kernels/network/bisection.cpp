@@ -4,9 +4,11 @@
 #include <metis.h>
 
 #include <algorithm>
+#include <mutex>
 #include <stdexcept>
 
 #include "searchspace/kernels/graph/bindings.hpp"
+#include "searchspace/kernels/graph/metis_lock.hpp"
 #include "searchspace/kernels/network/cut_annealing.hpp"
 
 namespace nb = nanobind;
@@ -97,6 +99,7 @@ nb::ndarray<nb::numpy, std::uint8_t> metis_split(std::size_t nodes,
     options[METIS_OPTION_SEED] = seed;
     options[METIS_OPTION_NCUTS] = tries;
     options[METIS_OPTION_UFACTOR] = 1;  // halves as equal as it can keep them
+    const std::lock_guard held(hamtune::metis_lock());
     if (nodes > 1 &&
         METIS_PartGraphRecursive(&count, &constraints, first.data(), target.data(), weight.data(),
                                  nullptr, nullptr, &parts, nullptr, nullptr, options, &width,

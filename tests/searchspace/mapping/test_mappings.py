@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ import pytest
 from searchspace.errors import InvalidInput
 from searchspace.formats.hop_machine import read_hop_machine
 from searchspace.graph import Graph
-from searchspace.hop_machine import HopMachine
+from searchspace.hop_machine import HopMachine, Tree
 from searchspace.mapping import MAPPERS, map_ranks
 from searchspace.mapping.metrics import metrics_of
 from searchspace.traffic import Traffic
@@ -141,3 +143,27 @@ def test_refuses_more_ranks_than_cores_and_unknown_methods() -> None:
         map_ranks("packed", Traffic.silent(19), machine("cores"))
     with pytest.raises(InvalidInput, match="allowed: by-order, packed"):
         map_ranks("spread", Traffic.silent(1), machine("tree"))
+
+
+@pytest.mark.parametrize("mapper", ["recursive-tree", "recursive-graph"])
+def test_a_seed_decides_whatever_else_is_mapped_at_the_same_time(mapper: str) -> None:
+    """METIS has one sequence of random numbers for all threads."""
+    draw = np.random.default_rng(0)
+    one, other = draw.integers(0, 256, (2, 1500))
+    traffic = Traffic.from_pairs(256, one, other, draw.integers(1, 1000, 1500))
+    hosts = HopMachine(Tree((8, 8)), (4,) * 64)
+    alone = map_ranks(mapper, traffic, hosts, seed=1).tolist()
+    done = threading.Event()
+
+    def map_otherwise() -> None:
+        while not done.is_set():
+            map_ranks(mapper, traffic, hosts, seed=7)
+
+    with ThreadPoolExecutor(1) as pool:
+        beside = pool.submit(map_otherwise)
+        try:
+            for _ in range(20):
+                assert map_ranks(mapper, traffic, hosts, seed=1).tolist() == alone
+        finally:
+            done.set()
+        beside.result()

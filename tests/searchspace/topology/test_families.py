@@ -304,9 +304,19 @@ def test_jellyfish_is_a_random_network_of_switches() -> None:
     assert tuple(between) == random.edges
 
 
-@pytest.mark.parametrize("degree", [2, 3, 4, 5, 6, 8])
-def test_circulants_have_the_degree_asked_for(degree: int) -> None:
-    assert set(generate("circulant", 64, degree=degree).degrees) == {degree}
+@pytest.mark.parametrize("nodes", [*range(3, 20), 30, 64])
+def test_circulants_have_every_degree_that_there_is(nodes: int) -> None:
+    for degree in range(2, min(nodes, 13)):
+        if nodes * degree % 2 == 0:
+            assert set(generate("circulant", nodes, degree=degree).degrees) == {degree}
+
+
+@pytest.mark.parametrize(("family", "nodes"), [("de-bruijn", 16), ("kautz", 12)])
+def test_no_network_of_words_has_more_cables_than_were_asked_for(family: str, nodes: int) -> None:
+    assert max(generate(family, nodes, degree=4).degrees) == 4
+    assert generate(family, nodes, degree=3, base=2) == generate(family, nodes, degree=4)
+    with pytest.raises(InvalidInput, match="a degree of at least 4 is needed, not 3"):
+        generate(family, nodes, degree=3)
 
 
 @pytest.mark.parametrize(
