@@ -30,6 +30,8 @@ __all__ = [
 JSON_TYPES = ("application/json",)
 YAML_TYPES = ("application/yaml", "application/x-yaml", "text/yaml")
 
+_MOST_LEVELS = 64  # far more than any description has; answers can be written to about 250
+
 
 def media_type(request: Request) -> str:
     """The media type of the body without its parameters, in lower case."""
@@ -109,19 +111,21 @@ def parse_yaml(text: str) -> Any:
     """Parse YAML as the command line does: no aliases, no tags, no key twice.
 
     Raises:
-        ProblemError: 400 with where and what.
+        ProblemError: 400 with where and what, also where it is nested more than 64 levels deep.
     """
     try:
-        return documents.read_document(text)
+        value = documents.read_document(text)
     except InvalidInput as error:
         raise ProblemError(400, f"not acceptable YAML: {error}") from None
+    _check_depth(value, "YAML")
+    return value
 
 
 def parse_json(text: str) -> Any:
     """Parse strict JSON: no NaN, no infinities, no key twice, nothing that is not Unicode.
 
     Raises:
-        ProblemError: 400 with where and what.
+        ProblemError: 400 with where and what, also where it is nested more than 64 levels deep.
     """
     try:
         value = json.loads(
@@ -137,10 +141,31 @@ def parse_json(text: str) -> Any:
     except UnicodeEncodeError:
         raise ProblemError(400, "not acceptable JSON: a surrogate without its other half") from None
     except RecursionError:
-        raise ProblemError(400, "not acceptable JSON: nested too deeply") from None
+        _too_deep("JSON")
     except ValueError:
         raise ProblemError(400, "not acceptable JSON: a number has too many digits") from None
+    _check_depth(value, "JSON")
     return value
+
+
+def _check_depth(value: Any, form: str) -> None:
+    """Refuse what could be read and stored, but not be written into an answer any more."""
+    level = [value]
+    for _ in range(_MOST_LEVELS + 1):
+        groups = [one for one in level if isinstance(one, dict | list)]
+        if not groups:
+            return
+        level = [
+            part
+            for group in groups
+            for part in (group.values() if isinstance(group, dict) else group)
+        ]
+    _too_deep(form)
+
+
+def _too_deep(form: str) -> NoReturn:
+    message = f"not acceptable {form}: nested too deeply; use at most {_MOST_LEVELS} levels"
+    raise ProblemError(400, message) from None
 
 
 def _finite(text: str) -> float:

@@ -46,10 +46,21 @@ class SameOrigin:
 
     def _refusal(self, request: Request) -> str | None:
         host = request.headers.get("host", "")
-        name = urlsplit(f"//{host}").hostname or ""
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:  # such as a bracket that is not closed
+            return "the Host header holds no host name; send the name or address of the service"
         if self._hosts is not None and name not in self._hosts:
             return f"this service does not answer to the host name {name!r}"
         origin = request.headers.get("origin")
-        if request.method not in _SAFE and origin and urlsplit(origin).netloc != host:
+        if request.method not in _SAFE and origin and _host_of(origin) != host:
             return "requests from pages of other sites are not accepted"
+        return None
+
+
+def _host_of(origin: str) -> str | None:
+    """Host and port of an origin; None where it is none."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
         return None

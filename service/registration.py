@@ -72,6 +72,8 @@ def registered(
                 storage.processes.beat(name)
             except HamtuneError as error:
                 log.debug("cannot say that this process lives: %s", error)
+            except Exception:  # a process that said nothing any more would count as gone
+                log.exception("cannot say that this process lives")
 
     thread = threading.Thread(target=beat, name="registration", daemon=True)
     thread.start()

@@ -30,7 +30,8 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnectionLeft
 from sqlalchemy.orm import Session
 
 from searchspace.errors import InvalidInput
@@ -47,6 +48,9 @@ _BUSY_MILLISECONDS = 30_000
 _BUSY_PAUSE_SECONDS = 0.05
 _EVENT_LOCK = 0x48544556  # advisory lock of the event log: "HTEV"
 _LONGEST_NOTIFICATION = 7_900  # bytes; PostgreSQL allows 8,000
+# SQLSTATEs of a server that cannot be used now, which the driver takes for errors of its own: it is
+# read-only, as a standby is until it is promoted; the transaction stood idle, or took, too long.
+_AWAY = ("25006", "25P03", "25P04")
 
 CLOCK = cast(func.extract("epoch", func.clock_timestamp()), Double)
 """Seconds since the epoch by the clock of the PostgreSQL server, which all its writers share. Those
@@ -267,12 +271,30 @@ def _insert_new(model: type[Base], is_sqlite: bool) -> Executable:
 
 @contextmanager
 def plainly() -> Iterator[None]:
-    """Say in plain words that the database is away; the driver's words are logged by its server."""
+    """Say in plain words that the database is away; the driver's words are logged by its server.
+
+    Raises:
+        Unavailable: It cannot be reached, is busy for too long, full or read-only, or all
+            connections of this process are in use.
+    """
     try:
         yield
-    except (OperationalError, InterfaceError) as error:
+    except NoConnectionLeft as error:
+        raise Unavailable(
+            "the database cannot be used now: all connections of this process are in use; try again"
+        ) from error
+    except DBAPIError as error:
+        if not _is_away(error):
+            raise
         line = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else "no reason"
         raise Unavailable(f"the database cannot be used now: {line}") from error
+
+
+def _is_away(error: DBAPIError) -> bool:
+    """Whether an error tells of the state of the server, not of a mistake in what it was asked."""
+    if isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated:
+        return True
+    return getattr(error.orig, "sqlstate", None) in _AWAY
 
 
 def _parse(url: str) -> URL:

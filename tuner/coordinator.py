@@ -24,7 +24,7 @@ from tuner.errors import SearchProcessFailed
 from tuner.evaluations import Backlog, Dispatch, Silence
 from tuner.job_run import JobRun, Stopped
 from tuner.lease import Lease
-from tuner.wakeups import job_wakeup, queue_wakeup
+from tuner.wakeups import LookWakeup, job_wakeup, queue_wakeup
 
 __all__ = ["Coordinator"]
 
@@ -32,6 +32,7 @@ _LEASE_SECONDS = 10.0
 _JOBS = 8
 _TRIES = 3
 _TURN_SECONDS = 30.0
+_AGAIN_SECONDS = 1.0  # after a failure that nobody has thought of
 
 log = logging.getLogger("hamtune.tuner")
 
@@ -93,25 +94,48 @@ class Coordinator:
     def serve(self, stop: Event, *, only: str | None = None) -> None:
         """Take jobs and drive them until told to stop; then leave them resumable and return.
 
+        Whatever fails while it looks for jobs is logged, and it looks again.
+
         Args:
             stop: When set, the work ends as soon as it can.
             only: The id of the one job to take, whenever it may be had; None for all jobs.
         """
         driven: list[_Driven] = []
+        try:
+            with queue_wakeup(self._storage, embedded=self._embedded) as wakeup:
+                while not stop.is_set():
+                    self._look(only, driven, wakeup, stop)
+        finally:
+            self._leave(driven)
+
+    def _look(
+        self, only: str | None, driven: list[_Driven], wakeup: LookWakeup, stop: Event
+    ) -> None:
+        """Take the next job, or wait until it is time to look again."""
+        try:
+            if not self._take(only, driven):
+                wakeup.wait()
+        except Exception:  # a coordinator that ended here would drive nothing any more
+            log.exception("jobs wait")
+            stop.wait(_AGAIN_SECONDS)
+
+    def _take(self, only: str | None, driven: list[_Driven]) -> bool:
+        """Take the next job, if there is room and one waits, among those that are driven."""
+        driven[:] = [one for one in driven if one.thread.is_alive()]
         most = self._jobs if only is None else 1
-        with queue_wakeup(self._storage, embedded=self._embedded) as wakeup:
-            while not stop.is_set():
-                driven = [one for one in driven if one.thread.is_alive()]
-                job = self._next_job(only, driven) if len(driven) < most else None
-                if job is None:
-                    if only is None and len(driven) == most:
-                        self._make_room(driven)
-                    wakeup.wait()
-                    continue
-                end = Event()
-                thread = Thread(target=self.run_job, args=(job, end), name=f"job-{job.id}")
-                thread.start()
-                driven.append(_Driven(job, thread, end, time.monotonic()))
+        job = self._next_job(only, driven) if len(driven) < most else None
+        if job is None:
+            if only is None and len(driven) == most:
+                self._make_room(driven)
+            return False
+        end = Event()
+        thread = Thread(target=self.run_job, args=(job, end), name=f"job-{job.id}")
+        thread.start()
+        driven.append(_Driven(job, thread, end, time.monotonic()))
+        return True
+
+    def _leave(self, driven: Sequence[_Driven]) -> None:
+        """End the work on all jobs, and wait until it has ended."""
         for one in driven:
             one.end.set()
         self._storage.notifications.announce([None])  # which ends their waiting for notifications

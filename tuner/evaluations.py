@@ -29,6 +29,7 @@ __all__ = ["Backlog", "Dispatch", "Evaluations", "Evaluator", "Silence"]
 _AHEAD = 8  # messages for each evaluation that workers make at once
 _LEAST_AHEAD = 32
 _UNKNOWN_AHEAD = 512  # where nobody knows how many workers there are
+_LONGEST_WAITS = 12  # times the patience: however long a trial has waited, its message may be lost
 
 Dispatch = Callable[[str, str], None]
 """Sends a task (`storage.messages`) with the id of what it is about to a worker."""
@@ -46,8 +47,8 @@ class Silence:
     Attributes:
         running_seconds: Since the last heartbeat of a running attempt, until it is lost.
         resend_seconds: Since the message of an attempt was sent that no worker has taken, until it
-            is sent again, for a broker may lose messages; then twice as long each time, for the
-            trial may well have to wait for its turn.
+            is sent again, for a broker may lose messages; then twice as long each time, up to 12
+            times, for the trial may well have to wait for its turn.
         preparing_seconds: Since a preparation was asked for, until it is asked for again where no
             worker has claimed it; then twice as long each time, for the message may well wait in
             a long queue.
@@ -124,6 +125,7 @@ class Evaluations:
         self._most = _UNKNOWN_AHEAD  # messages that keep the workers busy
         self._sent: set[str] = set()  # attempts with a message; those taken are sorted out at times
         self._held = False  # whether others may wait for one
+        self._full = False  # whether as many wait in the broker as keep the workers busy
 
     def take_over(self, *, orphaned: bool) -> None:
         """Give up what an earlier coordinator left that nobody works on.
@@ -176,7 +178,8 @@ class Evaluations:
         except Exception as error:  # whatever a broker raises when it is away
             log.debug("the broker does not tell what waits: %s", error)
             backlog = None
-        if backlog is not None and backlog >= self._most:
+        self._full = backlog is not None and backlog >= self._most
+        if self._full:
             return
         job_id = self._lease.job.id
         waiting = self._storage.attempts.waiting(job_id, self._most)
@@ -248,15 +251,19 @@ class Evaluations:
                 self._lost.fail(trial)
 
     def _resend(self, attempts: list[Attempt]) -> None:
-        """Send messages again that may be lost; a worker that has two drops the second one."""
+        """Send messages again that may be lost; a worker that has two drops the second one.
+
+        Where many wait in the broker none is needed: with each more there would be ever more.
+        """
+        longest = _LONGEST_WAITS * self._silence.resend_seconds
         now = time.monotonic()
         before, self._waiting = self._waiting, {}
         for attempt in attempts:
             if attempt.id not in self._sent:
                 continue
             waiting = before.get(attempt.id) or _Waiting(now, self._silence.resend_seconds)
-            if now - waiting.since >= waiting.patience:
-                waiting = _Waiting(now, 2 * waiting.patience)
+            if not self._full and now - waiting.since >= waiting.patience:
+                waiting = _Waiting(now, min(2 * waiting.patience, longest))
                 log.debug("attempt %s is sent again", attempt.id)
                 self._try(attempt.id)
             self._waiting[attempt.id] = waiting

@@ -150,7 +150,8 @@ class JobRun:
                 else partial(self._wait_for_scripts, spec),
             )
             while not self._ended(loop, spec):
-                self._look(max_age=0.0)
+                # A job resumed just then is queued, which no end is reached from: it runs on.
+                self._look_running(max_age=0.0)
 
     def _evaluator(self, spec: JobSpec) -> Evaluator:
         """Who evaluates the trials: workers, or scripts."""

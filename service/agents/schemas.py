@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from searchspace.validation import Description, field_error
 from storage.measured_records import MeasuredConfiguration, MeasuredOutcome, MeasuredRun, Measuring
@@ -27,6 +27,11 @@ __all__ = [
 LEASE_SECONDS = 20.0
 BEAT_SECONDS = 4.0
 _MOST_TEXT = 4_000
+_LARGEST_NUMBER = 2**31 - 1  # that the tables hold
+
+_Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
+"""Without the character that no text column of PostgreSQL holds; documents may hold it."""
+_Name = Annotated[_Text, StringConstraints(min_length=1, max_length=200)]
 
 WISH_EXAMPLE: dict[str, Any] = {
     "agent": "login1-4711",
@@ -70,13 +75,13 @@ VALIDATION_EXAMPLE: dict[str, Any] = {
 class Wish(Description):
     """Who asks for work, and what they can run."""
 
-    agent: str = Field(min_length=1, max_length=200)
+    agent: _Name
     """Name of the agent, no other's."""
-    cluster: str = Field(min_length=1, max_length=200)
+    cluster: _Name
     """Name of the cluster: all times of a job are of one."""
     library: Literal["openmpi", "mpich"]
     """The kind of MPI library that it runs programs with."""
-    testbed: str | None = Field(default=None, max_length=64)
+    testbed: Annotated[_Text, StringConstraints(max_length=64)] | None = None
     """The name of the testbed that it is."""
 
 
@@ -113,13 +118,13 @@ class NewOutcome(Description):
 class NewValidation(Description):
     """What somebody measured of a configuration of a job who asked for no work."""
 
-    label: str = Field(min_length=1, max_length=200)
+    label: _Name
     """For people, such as `trial 17`."""
-    trial: int | None = Field(default=None, ge=1)
+    trial: int | None = Field(default=None, ge=1, le=_LARGEST_NUMBER)
     """The number of the trial; null for the library's defaults."""
     simulated: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """Seconds."""
-    cluster: str = Field(min_length=1, max_length=200)
+    cluster: _Name
     """Name of the cluster."""
     outcomes: list[NewOutcome] = Field(min_length=1, max_length=1000)
     """Of each run."""

@@ -174,5 +174,9 @@ class _Tail:
                 if not away:
                     log.warning("events wait: %s", error)
                 away = True
+            except Exception:  # a poller that ended here would leave all watchers without a word
+                if not away:
+                    log.exception("events wait")
+                away = True
             if found < POLL_LIMIT:
                 await asyncio.sleep(AWAY_SECONDS if away else POLL_SECONDS)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from service.settings import Settings
+from storage.errors import NotFound
 from storage.records import ACTIVE_JOB_STATES, Job, TrialCounts
 from storage.view import StorageView
 
@@ -36,6 +37,8 @@ def forecasts(
 ) -> dict[str, Forecast]:
     """What is to be expected of jobs, by id. Of those that have ended or are paused, nothing.
 
+    Nor of those that were deleted meanwhile.
+
     Args:
         jobs: As they are stored.
         counts: Their trials.
@@ -54,7 +57,10 @@ def forecasts(
         now = time.time()
         for job in at_work:
             finished = counts[job.id].finished
-            pace = _pace(job, sum(finished.values()), storage)
+            try:
+                pace = _pace(job, sum(finished.values()), storage)
+            except NotFound:  # it was deleted since its trials were counted
+                continue
             left = seconds_left(job, finished, (slots or 0) * shares[job.project], pace)
             if left is not None:
                 ends[job.id] = now + left

@@ -12,6 +12,7 @@ from service.applications.schemas import CaptureProgress
 from service.jobs.forecast import Forecast, forecasts
 from service.machines.schemas import DESCRIPTION_EXAMPLE
 from service.settings import Settings
+from storage.errors import NotFound
 from storage.failures import FailureCount
 from storage.measured_records import MeasuringCounts
 from storage.records import (
@@ -236,13 +237,23 @@ class JobView(BaseModel):
 
     @classmethod
     def of(cls, job: Job, storage: StorageView, settings: Settings) -> JobView:
-        """The view of a stored job, with its progress looked up."""
-        return cls.of_all([job], storage, settings)[0]
+        """The view of a stored job, with its progress looked up.
+
+        Raises:
+            NotFound: It was deleted meanwhile.
+        """
+        for view in cls.of_all([job], storage, settings):
+            return view
+        raise NotFound(f"there is no job {job.id}")
 
     @classmethod
     def of_all(cls, jobs: Sequence[Job], storage: StorageView, settings: Settings) -> list[JobView]:
-        """The views of stored jobs; one look at their trials serves all."""
+        """The views of stored jobs; one look at their trials serves all.
+
+        Those that were deleted for good since they were read are left out.
+        """
         counts = storage.trials.counts([job.id for job in jobs])
+        jobs = [job for job in jobs if job.id in counts]
         expected = forecasts(jobs, counts, storage, settings)
         wishing = [job.id for job in jobs if job.spec.get("finalists") is not None]
         measuring = storage.measured_runs.counts(wishing) if wishing else {}

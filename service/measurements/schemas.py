@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
@@ -30,6 +30,9 @@ EXAMPLE: dict[str, Any] = {
 
 _MOST_RUNS = 10_000
 
+_Number = Annotated[float, Field(allow_inf_nan=False)]
+"""Infinities and NaN come as texts, and no JSON says them."""
+
 
 class NewMeasurement(Description):
     """How long the exported and the default configuration took on a cluster, alternately."""
@@ -38,17 +41,17 @@ class NewMeasurement(Description):
     """The export's format."""
     command: list[str] = Field(max_length=1000)
     """What was run; empty for the microbenchmark of collectives."""
-    exported_seconds: list[float] = Field(min_length=1, max_length=_MOST_RUNS)
+    exported_seconds: list[_Number] = Field(min_length=1, max_length=_MOST_RUNS)
     """Of each run of the exported configuration."""
-    default_seconds: list[float] = Field(min_length=1, max_length=_MOST_RUNS)
+    default_seconds: list[_Number] = Field(min_length=1, max_length=_MOST_RUNS)
     """Of each run of the library's defaults, in the same order."""
     speedup: float = Field(gt=0, allow_inf_nan=False)
     """Geometric mean of default / exported."""
-    interval: tuple[float, float] | None
+    interval: tuple[_Number, _Number] | None
     """The confidence interval of the speed-up; null with a single pair of runs."""
     confidence: float = Field(gt=0, lt=1)
     """Of the interval."""
-    simulated_speedup: float | None
+    simulated_speedup: _Number | None
     """What the simulation said, where it knows the default."""
 
 

@@ -47,3 +47,28 @@ def test_what_is_no_measurement_is_refused(
 
     assert refused.status_code == 422
     assert refused.json()["errors"][0]["field"] == field
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-Infinity"])
+@pytest.mark.parametrize(
+    ("field", "one"),
+    [
+        ("exported_seconds", lambda number: [1.0, number]),
+        ("default_seconds", lambda number: [number, 1.0]),
+        ("interval", lambda number: [1.0, number]),
+        ("simulated_speedup", lambda number: number),
+    ],
+)
+def test_numbers_that_json_does_not_know_are_refused_as_texts_too(
+    client: TestClient,
+    create_job: Callable[..., str],
+    field: str,
+    one: Callable[[str], object],
+    number: str,
+) -> None:
+    url = f"/api/v1/jobs/{create_job()}/measurements"
+    refused = client.post(url, json={**REQUEST_EXAMPLE, field: one(number)})
+
+    assert refused.status_code == 422
+    assert refused.json()["errors"][0]["field"].startswith(field)
+    assert client.get(url).json() == {"items": []}

@@ -1,4 +1,5 @@
 import logging
+from collections.abc import Callable
 
 import pytest
 from fastapi import FastAPI, Request
@@ -6,7 +7,7 @@ from fastapi.testclient import TestClient
 
 from searchspace.errors import HamtuneError, InvalidInput
 from service import problems
-from service.bodies import parse_json, read_text
+from service.bodies import parse_json, parse_yaml, read_text
 from service.origin import SameOrigin
 from service.problems import ProblemError
 from storage.errors import Conflict, NotFound, Unavailable
@@ -131,6 +132,17 @@ def test_values_beyond_measure_are_refused(text: str, reason: str) -> None:
         parse_json(text)
 
 
+@pytest.mark.parametrize("parse", [parse_json, parse_yaml])
+@pytest.mark.parametrize(("opened", "closed"), [("[", "]"), ('{"a":', "}")], ids=["list", "group"])
+@pytest.mark.parametrize("inner", ["[]", "[1]"])
+def test_values_that_no_answer_could_hold_are_refused(
+    parse: Callable[[str], object], opened: str, closed: str, inner: str
+) -> None:
+    assert parse(opened * 63 + inner + closed * 63)
+    with pytest.raises(ProblemError, match="nested too deeply; use at most 64 levels"):
+        parse(opened * 64 + inner + closed * 64)
+
+
 def test_escapes_spell_characters() -> None:
     assert parse_json('"\\ud83d\\ude00 \\u00e9"') == "\N{GRINNING FACE} é"
 
@@ -165,14 +177,18 @@ def test_a_body_of_just_the_limit_is_read(client: TestClient) -> None:
     assert response.json() == []
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "localhost.evil.example", ""])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:80", "localhost.evil.example", "", "["]
+)
 def test_a_host_name_rebound_to_loopback_is_refused(client: TestClient, host: str) -> None:
     response = client.get("/count?limit=1", headers={"Host": host})
     assert response.status_code == 403
     assert response.headers["content-type"] == "application/problem+json"
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://localhost:81"])
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "http://localhost:81", "http://["]
+)
 def test_a_page_of_another_site_cannot_change_anything(client: TestClient, origin: str) -> None:
     headers = {"Origin": origin, "Content-Type": "application/json"}
     assert client.post("/text", content=b"1", headers=headers).status_code == 403

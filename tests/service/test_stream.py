@@ -294,3 +294,44 @@ def test_a_database_that_is_away_for_a_while_costs_nothing(
         return first + second
 
     assert [event["kind"] for event in asyncio.run(watch())] == ["job", "message"]
+
+
+def test_a_poll_that_fails_unexpectedly_is_not_the_last_one(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("service.events.feed.AWAY_SECONDS", 0.01)
+    job = job_in(storage)
+    polls: list[int] = []
+
+    class Failing(Events):
+        """The event log, some looks at which fail in a way that nobody has thought of."""
+
+        def after(
+            self, cursor: int, *, job_id: str | None = None, limit: int = 1000
+        ) -> list[Event]:
+            if job_id is None:
+                polls.append(cursor)
+                if len(polls) in (2, 3):
+                    raise RuntimeError("nobody has thought of this")
+            return super().after(cursor, job_id=job_id, limit=limit)
+
+    failing = Storage(storage._database, storage.artifacts)
+    failing.events = Failing(storage._database, EveryProject(storage._database))
+
+    async def watch() -> list[dict[str, Any]]:
+        feed = EventFeed(lambda: failing)
+        chunks = stream(failing, feed, job, 0)
+        first = await read(chunks, 1)
+        poller = feed._tails[asyncio.get_running_loop()]._task
+        assert poller is not None
+        while len(polls) < 4 and not poller.done():
+            await asyncio.sleep(0.01)
+        assert not poller.done()
+        storage.events.append(job, "message", {"number": 1})
+        second = await read(chunks, 1)
+        await chunks.aclose()
+        return first + second
+
+    assert [event["kind"] for event in asyncio.run(watch())] == ["job", "message"]
+    told = [one for one in caplog.records if one.getMessage() == "events wait"]
+    assert len(told) == 1

@@ -4,9 +4,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import InternalError, ProgrammingError
+from sqlalchemy.pool import QueuePool
 
 from searchspace.errors import InvalidInput
-from storage.database import Database
+from storage.database import Database, plainly
 from storage.errors import Unavailable
 from storage.storage import Storage
 
@@ -60,3 +63,53 @@ def test_many_threads_write_at_once_without_losing_a_write(storage: Storage) -> 
         list(pool.map(create, range(64)))
 
     assert {job.seed for job in storage.jobs.page().items} == set(range(64))
+
+
+def test_a_server_that_only_reads_cannot_be_used_now(migrated_url: str, tmp_path: Path) -> None:
+    """As a standby is for the seconds until it is promoted."""
+    url = f"{migrated_url}?options=-c%20default_transaction_read_only%3Don"
+    storage = Storage.open(url, str(tmp_path / "artifacts"))
+    with pytest.raises(Unavailable, match="cannot be used now: cannot execute INSERT in a"):
+        storage.jobs.create(name="j", spec={}, seed=1)
+    storage.close()
+
+
+@pytest.mark.parametrize("code", ["25006", "25P03", "25P04", "57P01", "58000"])
+def test_what_a_server_says_of_its_own_state_can_be_tried_again(
+    migrated_url: str, code: str
+) -> None:
+    """Read-only, idle for too long, open for too long, shut down, failed by its system."""
+    database = Database(migrated_url)
+    with pytest.raises(Unavailable, match="cannot be used now: not now"):
+        raise_there(database, code)
+    database.close()
+
+
+def test_what_a_server_says_of_a_mistake_is_no_matter_of_its_state(migrated_url: str) -> None:
+    database = Database(migrated_url)
+    with pytest.raises(InternalError, match="not now"):
+        raise_there(database, "XX000")
+    with pytest.raises(ProgrammingError), database.reading() as session:
+        session.execute(text("SELECT nothing FROM nowhere"))
+    database.close()
+
+
+def raise_there(database: Database, code: str) -> None:
+    """Have the server raise an error of its own of this SQLSTATE."""
+    with database.writing() as session:
+        session.execute(
+            text(f"DO $$ BEGIN RAISE EXCEPTION 'not now' USING ERRCODE = '{code}'; END $$")
+        )
+
+
+def test_connections_that_are_all_in_use_are_said_to_be_so(tmp_path: Path) -> None:
+    engine = create_engine(
+        f"sqlite:///{tmp_path}/small.db",
+        poolclass=QueuePool,
+        pool_size=1,
+        max_overflow=0,
+        pool_timeout=0.01,
+    )
+    with engine.connect(), pytest.raises(Unavailable, match="are in use; try again"), plainly():
+        engine.connect()
+    engine.dispose()

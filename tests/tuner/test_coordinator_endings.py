@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from storage.records import Outcome
+import pytest
+
+from storage.records import Job, JobState, Outcome
 from storage.storage import Storage
 from tests.tuner.analytic import SPEC, Evaluators, Gate, create_job, simulated
 from tests.tuner.driving import AN_HOUR, OUTSIDE, change, drive, essence, held, run, wait_until
@@ -218,3 +220,30 @@ def test_what_is_expected_when_the_last_trials_cannot_run_is_stored_too(storage:
     trials = storage.trials.of_job(job.id)
     assert trials[-1].state == "infeasible"
     assert storage.outlooks.of_job(job.id)[-1].number == trials[-1].number
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_job_resumed_at_its_very_end_ends(storage: Storage, fails: bool) -> None:
+    """It is paused as its last trials end, and resumed just before it is said to have ended."""
+    job = create_job(storage, budget={"trials": 6}, batch=2)
+    transition, stop = storage.jobs.transition, threading.Event()
+    ends: list[str] = []
+
+    def resumed_first(job_id: str, to: JobState, **more: Any) -> Job:
+        if to in ("completed", "failed"):
+            ends.append(to)
+            if len(ends) == 1:
+                transition(job_id, "pausing")
+                transition(job_id, "queued")
+            elif len(ends) == 9:
+                stop.set()  # it would go on so for ever
+        return transition(job_id, to, **more)
+
+    storage.jobs.transition = resumed_first  # type: ignore[method-assign]
+    leased = storage.leases.acquire("test", AN_HOUR, job.id)
+    assert leased is not None
+    with Evaluators(storage, 2, fail if fails else simulated) as evaluators:
+        Coordinator(storage, evaluators.dispatch, "test", embedded=True).run_job(leased, stop)
+    end = "failed" if fails else "completed"
+    assert storage.jobs.get(job.id).state == end
+    assert ends == [end, end]

@@ -27,6 +27,12 @@ def test_what_is_kept_draws_the_same_steps(values: list[float | None], most: int
     assert len(indices) == min(len(values), max(most, len(needed)))
 
 
+def test_what_has_to_stay_is_kept_instead_of_others() -> None:
+    assert sampled_indices([1.0] * 101, 6, always=(3, 4)) == [0, 3, 4, 27, 75, 100]
+    assert sampled_indices([1.0] * 9, 2, always=(3, 0, 8)) == [0, 3, 8]
+    assert sampled_indices([1.0] * 4, 9, always=(3,)) == [0, 1, 2, 3]
+
+
 def test_the_rest_is_thinned_evenly() -> None:
     assert sampled_indices([1.0] * 101, 6) == [0, 13, 38, 62, 87, 100]
     assert sampled_indices([None] * 2 + [2.0] * 6, 4) == [0, 2, 4, 7]
