@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import atexit
+import codecs
 import gc
+import io
 import os
 import sys
 from types import ModuleType
@@ -48,6 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
     stderr (one for each mistake in a file), after which the end of a failed command's output may
     follow, indented; `HAMTUNE_DEBUG=1` shows the traceback of an internal error.
     """
+    _print_anything()
     try:
         with terminable():
             status = cli.main(args=arguments, prog_name="hamtune", standalone_mode=False)
@@ -63,6 +66,15 @@ def main(arguments: list[str] | None = None) -> int:
         for line in lines:
             click.echo(line, err=True)
         return status
+
+
+def _print_anything() -> None:
+    """Let no character that the terminal does not have end a command in the place of its result."""
+    for stream in (sys.stdout, sys.stderr):
+        if not isinstance(stream, io.TextIOWrapper):
+            continue
+        if codecs.lookup(stream.encoding).name != "utf-8" or stream.errors == "strict":
+            stream.reconfigure(errors="replace")
 
 
 def _explain(error: BaseException) -> tuple[list[str], int]:

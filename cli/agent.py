@@ -17,6 +17,7 @@ import click
 import httpx
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from cli.announced import is_local
 from cli.client import Client
 from cli.options import example, print_json, say
 from searchspace.documents import read_document
@@ -135,7 +136,12 @@ def agent(
         raise InvalidInput(f"--server {server!r} is not a URL such as http://localhost:8080")
     cluster = wanted.connect()
     stop = threading.Event()
-    with httpx.Client(base_url=server.rstrip("/"), headers=_key(key_file), timeout=60.0) as http:
+    with httpx.Client(
+        base_url=server.rstrip("/"),
+        headers=_key(key_file),
+        timeout=60.0,
+        trust_env=not is_local(server),
+    ) as http:
         serving = Agent(
             http,
             name=_own_name(),

@@ -53,4 +53,4 @@ def _text(value: Any, name: str, folder: Path) -> Any:
         return value
     path = folder / value
     check_file(path, field=f"application.{name}")
-    return path.read_text(errors="replace")
+    return path.read_text(encoding="utf-8-sig", errors="replace")

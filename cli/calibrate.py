@@ -167,7 +167,7 @@ def _document(machine: Machine) -> str:
 
 def _write(path: Path, text: str) -> None:
     try:
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise HamtuneError(f"{path} cannot be written: {error.strerror}") from None
 

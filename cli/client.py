@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import os
 import uuid
@@ -14,6 +13,7 @@ from urllib.parse import quote
 
 import httpx
 
+from cli.announced import is_local, live_server
 from cli.loading import loading
 from cli.logs import log_to_stderr
 from searchspace.errors import HamtuneError, InvalidInput
@@ -22,10 +22,7 @@ from service.settings import Settings, with_secrets
 if TYPE_CHECKING:
     from service.runtime import Runtime
 
-__all__ = ["SERVER_FILE", "Client", "NotThere", "connect", "in_process", "live_server", "own"]
-
-SERVER_FILE = "server.json"
-"""Where `hamtune up` says, in its data directory, under which URL it answers."""
+__all__ = ["Client", "NotThere", "connect", "in_process", "live_server", "own"]
 
 PREFIX = "/api/v1"
 BAD_INPUT = (400, 413, 415, 422)
@@ -56,7 +53,7 @@ class Client:
 
     def get(self, path: str, **query: Any) -> Any:
         """GET a JSON document; parameters that are None are left out."""
-        return self._request("GET", path, params=_given(query)).json()
+        return _document(self._request("GET", path, params=_given(query)))
 
     def download(self, path: str, **query: Any) -> bytes:
         """GET a file."""
@@ -76,20 +73,20 @@ class Client:
     ) -> Any:
         """POST a JSON document (or nothing) and return the answer; `timeout` in seconds."""
         patience = {} if timeout is None else {"timeout": timeout}
-        return self._request("POST", path, json=document, headers=headers, **patience).json()
+        return _document(self._request("POST", path, json=document, headers=headers, **patience))
 
     def patch(self, path: str, document: Any) -> Any:
         """PATCH a path; the answer as plain values."""
-        return self._request("PATCH", path, json=document).json()
+        return _document(self._request("PATCH", path, json=document))
 
     def put(self, path: str, document: Any) -> Any:
         """PUT a path; the answer as plain values."""
-        return self._request("PUT", path, json=document).json()
+        return _document(self._request("PUT", path, json=document))
 
     def delete(self, path: str) -> Any:
         """DELETE something and return the answer; None where it is empty."""
         answer = self._request("DELETE", path)
-        return answer.json() if answer.content else None
+        return _document(answer) if answer.content else None
 
     def pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
         """All items of a listing, page by page."""
@@ -113,16 +110,16 @@ class Client:
     def upload_trace(self, path: Path) -> dict[str, Any]:
         """Upload a trace; the application that replays it."""
         with path.open("rb") as file:
-            return dict(
-                self._request("POST", "/applications", files={"trace": (path.name, file)}).json()
-            )
+            answer = self._request("POST", "/applications", files={"trace": (path.name, file)})
+            return dict(_document(answer))
 
     def upload_source(self, archive: Path, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Upload a source tree and how it is built and run; the application to be captured."""
         texts = {name: str(value) for name, value in fields.items() if value is not None}
         with archive.open("rb") as file:
             files = {"source": ("source.tar.gz", file)}
-            return dict(self._request("POST", "/applications", data=texts, files=files).json())
+            answer = self._request("POST", "/applications", data=texts, files=files)
+            return dict(_document(answer))
 
     def get_application(self, identifier: str) -> dict[str, Any]:
         """The application with this id."""
@@ -215,7 +212,10 @@ def connect(server: str | None, settings: Settings, *, existing: bool = False) -
     if url is not None:
         if not url.startswith(("http://", "https://")):
             raise InvalidInput(f"--server {url!r} is not a URL such as http://localhost:8080")
-        client = Client(httpx.Client(base_url=url.rstrip("/"), timeout=60.0, headers=_key()))
+        base, proxies = url.rstrip("/"), not is_local(url)
+        client = Client(
+            httpx.Client(base_url=base, timeout=60.0, headers=_key(), trust_env=proxies)
+        )
     elif existing and settings.keeps_database_in_data and not settings.data.exists():
         raise HamtuneError(
             f"there is no data at {settings.data}; name the directory with --data or HAMTUNE_DATA, "
@@ -252,16 +252,6 @@ def in_process(runtime: Runtime, **options: Any) -> Client:
     return Client(httpx.Client(transport=transport, base_url="http://localhost"))
 
 
-def live_server(data: Path) -> str | None:
-    """URL of the service that runs over this data directory, if it answers."""
-    try:
-        url = str(json.loads((data / SERVER_FILE).read_text())["url"])
-        httpx.get(f"{url}/healthz", timeout=5.0).raise_for_status()
-    except (OSError, ValueError, KeyError, TypeError, httpx.HTTPError):
-        return None
-    return url
-
-
 def _key() -> dict[str, str]:
     """The header with the user's key, where they have set one."""
     key = with_secrets(os.environ).get("HAMTUNE_API_KEY")
@@ -274,6 +264,20 @@ def _given(query: Mapping[str, Any]) -> dict[str, Any]:
 
 def _part(text: str) -> str:
     return quote(text, safe="")
+
+
+def _document(response: httpx.Response) -> Any:
+    """The JSON document that was answered.
+
+    Raises:
+        HamtuneError: It is none, as of another program at that address.
+    """
+    try:
+        return response.json()
+    except ValueError:
+        raise HamtuneError(
+            f"{response.url} answers no JSON, so that it is no service of Hamtune; check --server"
+        ) from None
 
 
 def _detail(response: httpx.Response) -> str:

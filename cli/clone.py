@@ -62,7 +62,7 @@ def clone(
         print_json(answer)
     else:
         click.echo(answer["id"])
-    say_idle(answer["id"], server, settings)
+    say_idle(answer, server, settings)
 
 
 COMMANDS = [clone]

@@ -120,7 +120,7 @@ def _hosts_in(path: Path) -> list[str]:
         InvalidInput: It cannot be read, has none, or a line has more than a name.
     """
     try:
-        lines = path.read_text().splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "is not text"
         raise InvalidInput(f"--hosts {path}: {why}") from None

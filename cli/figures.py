@@ -18,7 +18,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from cli.curves import Curve, unit_for
 from cli.job_words import compared
 
-__all__ = ["COLOURS", "QUIET", "TEXT", "convergence_figure", "proximity_figure", "render"]
+__all__ = ["COLOURS", "QUIET", "TEXT", "convergence_figure", "plain", "proximity_figure", "render"]
 
 COLOURS = ("#0b5cad", "#c2410c", "#15803d", "#7c3aed", "#be123c", "#0f766e", "#a16207", "#334155")
 QUIET = "#94a3b8"
@@ -29,7 +29,8 @@ def convergence_figure(curves: Sequence[Curve]) -> Figure:
     """Best simulated time by trial.
 
     One job is drawn in seconds, with all its trials and its baselines. Several jobs are drawn
-    relative to each one's best baseline, since their times need not be comparable.
+    relative to each one's best baseline, since their times need not be comparable; one without
+    baselines is drawn relative to its first trial, and labelled so.
     """
     figure, axes = _axes()
     if len(curves) == 1:
@@ -65,7 +66,7 @@ def proximity_figure(curves: Sequence[Curve]) -> Figure:
             where="post",
             color=colour,
             linewidth=2,
-            label=f"{curve.name}: 90% after {reached:.0f}% of trials",
+            label=plain(f"{curve.name}: 90% after {reached:.0f}% of trials"),
         )
     axes.axhline(90, color=QUIET, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
     axes.set_xlim(0, 100)
@@ -77,6 +78,16 @@ def proximity_figure(curves: Sequence[Curve]) -> Figure:
     axes.set_title("Proximity to the best configuration found", loc="left", color=TEXT, fontsize=11)
     _legend(axes, "lower right")
     return figure
+
+
+def plain(text: str) -> str:
+    """What people called something, so that matplotlib shows it as it is.
+
+    Otherwise it would read what is between two `$` as a formula, and leave out of legends what
+    begins with `_`.
+    """
+    shown = text.replace("$", r"\$")
+    return f"\u200b{shown}" if shown.startswith("_") else shown
 
 
 def render(figure: Figure, kind: Literal["png", "svg"]) -> bytes:
@@ -107,7 +118,7 @@ def _one_job(axes: Axes, curve: Curve) -> None:
         axes.plot([xs[-1]], [ys[-1]], "o", color=COLOURS[0], markersize=6, zorder=5)
     _baselines(axes, curve, scale)
     axes.set_ylabel(f"simulated time ({unit})")
-    axes.set_title(_headline(curve, scale, unit), loc="left", color=TEXT, fontsize=11)
+    axes.set_title(plain(_headline(curve, scale, unit)), loc="left", color=TEXT, fontsize=11)
     _legend(axes, "upper right")
 
 
@@ -123,15 +134,17 @@ def _trials(axes: Axes, curve: Curve, scale: float, state: str, marker: Any, lab
 
 
 def _several_jobs(axes: Axes, curves: Sequence[Curve]) -> None:
+    against = []
     for curve, colour in zip(curves, _colours(len(curves)), strict=True):
         reference = curve.reference
         if not reference:
             continue
         xs, ys = _known(curve, reference)
-        label = f"{curve.name}: best baseline / best = {_inverse(ys[-1])}"
+        against.append("first trial" if curve.best_baseline is None else "best baseline")
+        label = plain(f"{curve.name}: {against[-1]} / best = {_inverse(ys[-1])}")
         axes.step(xs, ys, where="post", color=colour, linewidth=2, label=label)
     axes.axhline(1.0, color=QUIET, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
-    axes.set_ylabel("best simulated time / best baseline")
+    axes.set_ylabel(f"best simulated time / {' or '.join(sorted(set(against)))}".rstrip(" /"))
     axes.set_title("Convergence of the jobs", loc="left", color=TEXT, fontsize=11)
     _legend(axes, "upper right")
 
@@ -150,7 +163,7 @@ def _baselines(axes: Axes, curve: Curve, scale: float) -> None:
     for (label, _), height, place in zip(ordered, heights, places, strict=True):
         axes.axhline(height, color=QUIET, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
         axes.annotate(
-            label,
+            plain(label),
             xy=(1.0, height),
             xycoords=("axes fraction", "data"),
             xytext=(1.035, place),

@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from cli.curves import unit_for
-from cli.figures import COLOURS, QUIET, TEXT
+from cli.figures import COLOURS, QUIET, TEXT, plain
 
 __all__ = ["front_figure"]
 
@@ -49,7 +49,8 @@ def front_figure(answer: Mapping[str, Any], name: str) -> Figure:
         )  # fmt: skip
     axes.set_xlabel(_AXES[by])
     axes.set_ylabel(f"simulated time ({unit})")
-    axes.set_title(f"{name}: trials that no other one beats", loc="left", color=TEXT, fontsize=11)
+    title = plain(f"{name}: trials that no other one beats")
+    axes.set_title(title, loc="left", color=TEXT, fontsize=11)
     axes.grid(color=QUIET, alpha=0.3, zorder=0)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=8)

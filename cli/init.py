@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -206,7 +205,7 @@ def init(
     except InvalidInput as error:
         raise HamtuneError(f"these answers make no job: {error}") from None
     if to_stdout:
-        sys.stdout.write(text)
+        click.echo(text.encode(), nl=False)  # as in a file, whatever the locale
     else:
         _write(output, text)
     return 0
@@ -214,7 +213,7 @@ def init(
 
 def _write(output: Path, text: str) -> None:
     try:
-        with output.open("x") as file:
+        with output.open("x", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
         raise HamtuneError(f"{output} cannot be written: {error.strerror}") from None

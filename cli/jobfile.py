@@ -38,7 +38,9 @@ def read_job(path: Path, *, target: str | None = None) -> JobSpec:
         InvalidInput: It is not a valid job; the message names file and field.
     """
     try:
-        text = sys.stdin.read() if str(path) == "-" else path.read_text()
+        # Whatever the locale: a job file is UTF-8, and an editor may have put a mark before it.
+        content = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InvalidInput(f"{path}: not a text file") from None
     folder = Path() if str(path) == "-" else path.parent

@@ -313,8 +313,7 @@ def _steering(name: str, doing: str, text: str) -> click.Command:
             print_json(answer)
         else:
             click.echo(f"{answer['name']} ({answer['id']}): {doing}, now {answer['state']}")
-        if name == "resume":
-            say_idle(answer["id"], server, settings)
+        say_idle(answer, server, settings)
 
     return command
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from contextlib import AbstractContextManager, closing
 from typing import Any
@@ -35,16 +36,26 @@ def administration_option(function: Any) -> Any:
 def seconds_of(
     _context: click.Context, parameter: click.Parameter, text: str | None
 ) -> float | None:
-    """A time on the command line, such as 90d, in seconds."""
+    """A time on the command line, such as 90d, in seconds.
+
+    Raises:
+        click.BadParameter: It is none, is not finite, or is below 0: to delete what is older than
+            that would be to delete everything.
+    """
     if text is None:
         return None
     try:
         days = text.removesuffix("d")
-        return float(days) * _DAY if days != text else parse_duration(text)
+        seconds = float(days) * _DAY if days != text else parse_duration(text)
     except (InvalidInput, ValueError):
+        seconds = math.nan
+    if seconds < 0:
         raise click.BadParameter(
-            f"'{text}' is no time such as 90d or 12h", param=parameter
-        ) from None
+            f"'{text}' is below 0; give a time such as 90d or 12h", param=parameter
+        )
+    if not math.isfinite(seconds):
+        raise click.BadParameter(f"'{text}' is no time such as 90d or 12h", param=parameter)
+    return seconds
 
 
 _expires_option = click.option(

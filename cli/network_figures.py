@@ -10,7 +10,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from cli.figures import COLOURS, QUIET, TEXT
+from cli.figures import COLOURS, QUIET, TEXT, plain
 from searchspace.errors import InvalidInput
 from searchspace.graph import Graph
 from searchspace.topology.drawing import edge_classes, place, rotation
@@ -53,7 +53,7 @@ def network_figure(graph: Graph, layout: str, *, seed: int = 0, title: str = "")
     axes.set_aspect("auto" if layout == "levels" else "equal")
     axes.axis("off")
     if title:
-        axes.set_title(title, color=TEXT, fontsize=10)
+        axes.set_title(plain(title), color=TEXT, fontsize=10)
     return figure
 
 
@@ -78,7 +78,7 @@ def distance_figure(graph: Graph, *, title: str = "") -> Figure:
     axes.set_xlabel("hops")
     axes.set_ylabel("pairs of hosts")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.set_title(title or "Hop distances", loc="left", color=TEXT, fontsize=11)
+    axes.set_title(plain(title) or "Hop distances", loc="left", color=TEXT, fontsize=11)
     return figure
 
 
@@ -102,7 +102,7 @@ def adjacency_figure(graphs: Mapping[str, Graph]) -> Figure:
         axes.set_xlim(-0.5, graph.nodes - 0.5)
         axes.set_ylim(graph.nodes - 0.5, -0.5)
         axes.set_aspect("equal")
-        axes.set_title(title, loc="left", color=TEXT, fontsize=11)
+        axes.set_title(plain(title), loc="left", color=TEXT, fontsize=11)
     return figure
 
 

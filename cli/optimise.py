@@ -15,6 +15,7 @@ import numpy as np
 from cli.files import FILE, read_graph, read_json, read_text
 from cli.interrupts import interruptible
 from cli.options import example, json_option, print_json, say, seed_option
+from cli.output_files import check_writable
 from cli.search_options import iterations_option, resume_option, seconds_option
 from searchspace.errors import InvalidInput
 from searchspace.formats.edge_list import write_edge_list
@@ -136,13 +137,7 @@ def optimize(
         search = _resumed(resume_file, method, problem, saved["search"])
         spent = saved["seconds"]
     else:
-        start = None if start_file is None else read_graph(start_file)
-        traffic = None
-        if traffic_file is not None:
-            traffic = read_traffic(read_text(traffic_file), notice=say)
-            if traffic.total == 0:
-                say("nobody exchanges anything: the network suits all pairs alike")
-        problem = _problem(start, traffic, options)
+        problem = _problem(start_file, traffic_file, options)
         if method is None:
             method = next(
                 name
@@ -151,14 +146,18 @@ def optimize(
             )
         search = begin(method, problem)
         spent = 0.0
+    check_writable(output, "--output")
+    if state_file is not None:
+        check_writable(state_file, "--state")
     bounded = problem.iterations is None or resume_file is not None
     budget = options["seconds"] if bounded else math.inf
     seconds, interrupted = _drive(search, problem, budget)
-    output.write_text(write_edge_list(search.best.graph))
+    # First the state: where the network cannot be written any more, the search is not lost.
     if interrupted or state_file is not None:
         state_file = state_file or output.with_suffix(".state.json")
         state_file.write_text(_state_text(method, problem, search, spent + seconds))
         say(f"state in {state_file}; go on with --resume {state_file}")
+    output.write_text(write_edge_list(search.best.graph))
     document = _document(search, problem, method, spent + seconds, interrupted)
     if as_json:
         print_json(document)
@@ -166,7 +165,15 @@ def optimize(
         click.echo(_summary(document))
 
 
-def _problem(start: Graph | None, traffic: Traffic | None, options: dict[str, Any]) -> Problem:
+def _problem(
+    start_file: Path | None, traffic_file: Path | None, options: dict[str, Any]
+) -> Problem:
+    start = None if start_file is None else read_graph(start_file)
+    traffic = None
+    if traffic_file is not None:
+        traffic = read_traffic(read_text(traffic_file), notice=say)
+        if traffic.total == 0:
+            say("nobody exchanges anything: the network suits all pairs alike")
     nodes, degree = options["nodes"], options["degree"]
     objective = options["objective"] or ("aspl" if traffic is None else "traffic")
     if (objective == "traffic") != (traffic is not None):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
@@ -13,7 +14,7 @@ from cli.options import print_json, say
 from searchspace.errors import InvalidInput
 from searchspace.units import format_size
 
-__all__ = ["differs", "say_replaced", "show_files", "write_below"]
+__all__ = ["check_writable", "differs", "say_replaced", "show_files", "write_below"]
 
 
 def show_files(client: Client, path: str, output: Path | None, *, as_json: bool) -> None:
@@ -66,6 +67,28 @@ def write_below(directory: Path, name: str, content: bytes) -> None:
         raise InvalidInput(f"{directory}: cannot write {name}: {error.strerror}") from None
     if was_other:
         say_replaced([target])
+
+
+def check_writable(path: Path, option: str) -> None:
+    """Check that a file can be written, before the work whose outcome it is to hold.
+
+    Args:
+        path: The file; there already or not.
+        option: By which it was named.
+
+    Raises:
+        InvalidInput: It cannot be written, or made.
+    """
+    if path.exists():
+        if not os.access(path, os.W_OK):
+            raise InvalidInput(f"{option} {path}: cannot be written; name another file")
+        return
+    if not path.parent.is_dir():
+        raise InvalidInput(f"{option} {path}: there is no directory {path.parent}; make it first")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise InvalidInput(
+            f"{option} {path}: no file can be made in {path.parent}; name another directory"
+        )
 
 
 def differs(path: Path, content: bytes) -> bool:

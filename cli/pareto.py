@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from cli.files import read_json
 from cli.interrupts import interruptible
 from cli.options import example, json_option, print_json, say, seed_option
+from cli.output_files import check_writable
 from cli.search_options import iterations_option, resume_option, seconds_option
 from searchspace.errors import InvalidInput
 from searchspace.formats.edge_list import write_edge_list
@@ -94,13 +95,14 @@ def pareto(
     else:
         arguments, saved = given, None
     search = _begun(arguments, saved)
+    _make(output)
     limit = math.inf if iterations is None else search.moves + iterations
     interrupted = _drive(search, seconds if iterations is None else math.inf, limit)
     archive = search.archive
-    output.mkdir(parents=True, exist_ok=True)
-    names = _write_files(output, archive)
+    # First the state: where the networks cannot be written any more, the search is not lost.
     state = {"format": _STATE_FORMAT, "arguments": arguments, "search": search.state()}
     (output / "state.json").write_text(json.dumps(state, allow_nan=False) + "\n")
+    names = _write_files(output, archive)
     if as_json:
         points = front_table(archive)
         print_json(
@@ -135,6 +137,19 @@ def _begun(arguments: Mapping[str, Any], saved: Mapping[str, Any] | None) -> Par
     check_problem(nodes, degree)
     lengths = cable_lengths(nodes, arguments["layout"], arguments["rack_nodes"])
     return ParetoSearch(nodes, degree, lengths, seed=arguments["seed"], state=saved)
+
+
+def _make(output: Path) -> None:
+    """Make the directory of the output, before the search whose outcome it is to hold.
+
+    Raises:
+        InvalidInput: It cannot be made, or nothing can be written to it.
+    """
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"--output {output}: cannot be made: {error.strerror}") from None
+    check_writable(output / "state.json", "--output")
 
 
 def cable_lengths(nodes: int, layout: str, rack_nodes: int) -> NDArray[np.float64]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
 
-from cli.client import SERVER_FILE
+from cli.announced import SERVER_FILE, announce
 from cli.interrupts import EndRequest, interruptible
 from cli.logs import log_level_option, log_to_stderr
 from cli.options import data_option, example, say
@@ -59,9 +57,9 @@ def up(host: str, port: int, log_level: str, settings: Settings) -> int:
         with (
             Runtime(settings, run=True) as runtime,
             scratch(),
-            _announced(settings.data) as announce,
+            _announced(settings.data, runtime.instance) as on_ready,
         ):
-            serve(runtime, host, port, on_ready=announce, stop=stop)
+            serve(runtime, host, port, on_ready=on_ready, stop=stop)
     say(f"hamtune: stopped; unfinished jobs go on with 'hamtune up --data {settings.data}'")
     return _status(stop)
 
@@ -163,26 +161,18 @@ def worker(
 COMMANDS = [up, api, coordinator, worker]
 
 
-class _Announcer:
-    """Says where the service is, to people and, in the data directory, to other commands."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __call__(self, url: str) -> None:
-        draft = self._path.with_suffix(".new")
-        draft.write_text(json.dumps({"url": url, "pid": os.getpid()}) + "\n")
-        draft.replace(self._path)
-        say(f"hamtune: serving {url}, data in {self._path.parent}; Ctrl-C stops")
-
-
 @contextmanager
-def _announced(data: Path) -> Iterator[_Announcer]:
-    path = data / SERVER_FILE
+def _announced(data: Path, instance: str) -> Iterator[Callable[[str], None]]:
+    """What says where the service is, to people and, in the data directory, to other commands."""
+
+    def say_where(url: str) -> None:
+        announce(data, url, instance)
+        say(f"hamtune: serving {url}, data in {data}; Ctrl-C stops")
+
     try:
-        yield _Announcer(path)
+        yield say_where
     finally:
-        path.unlink(missing_ok=True)
+        (data / SERVER_FILE).unlink(missing_ok=True)
 
 
 def _status(stop: EndRequest) -> int:

@@ -148,7 +148,7 @@ def generate_topology(
     if output is not None:
         known = any(output.name.endswith(entry.endings) for entry in FORMATS.values())
         text = write_network(fabric, str(output), format_name=None if known else "edges")
-        output.write_text(text)
+        output.write_text(text, encoding="utf-8")
     if as_json:
         switches = {"switches": graph.switches} if graph.switches else {}
         edges = [list(edge) for edge in graph.edges]
@@ -254,7 +254,7 @@ def convert(
     if output is None:
         click.echo(text, nl=False)
         return
-    output.write_text(text)
+    output.write_text(text, encoding="utf-8")
     graph = fabric.graph
     switches = f" on {graph.switches} switches" if graph.switches else ""
     say(f"{output}: {graph.hosts} hosts{switches}, {len(graph.edges)} edges")

@@ -125,7 +125,7 @@ def _print_list(
     from cli.trial_list import trial_table
 
     found = _listed(client, job, states)
-    with nullcontext() if output is None else output.open("w") as file:
+    with nullcontext() if output is None else output.open("w", encoding="utf-8") as file:
         if not found:
             wanted = " or ".join(states) + " " if states else ""
             click.echo(f"{job['name']} ({job['id']}) has no {wanted}trial", file)

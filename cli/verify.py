@@ -273,7 +273,7 @@ def _manifest(export: Path) -> dict[str, Any]:
     path = export / "export.json"
     check_plain(path)
     try:
-        return dict(json.loads(path.read_text()))
+        return dict(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         found = sorted(str(one.parent) for one in export.glob("*/export.json"))
         hint = f"; it holds: {', '.join(found)}" if found else ""

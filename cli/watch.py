@@ -6,6 +6,7 @@ import click
 
 from cli.client import connect
 from cli.follow import follow, say_failure
+from cli.idle import say_idle
 from cli.job_names import job_argument
 from cli.options import example, json_option, print_json, say, server_option
 from service.settings import Settings
@@ -25,6 +26,7 @@ def watch(job: str, as_json: bool, server: str | None, settings: Settings) -> in
     """
     with connect(server, settings, existing=True) as client:
         found = client.find_job(job)
+        say_idle(found, server, settings)
         try:
             ended = follow(client, found["id"])
         except KeyboardInterrupt:

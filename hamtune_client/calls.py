@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import httpx
 
-from hamtune_client.discovery import service_url
+from hamtune_client.discovery import is_local, service_url
 from hamtune_client.models import (
     Asked,
     Best,
@@ -179,8 +179,10 @@ class Call(Generic[T]):
 def settings(url: str | None, key: str | None) -> dict[str, Any]:
     """What a connection needs; the service that runs here and `HAMTUNE_API_KEY` by default."""
     key = key or os.environ.get("HAMTUNE_API_KEY")
+    base = (url or service_url()).rstrip("/")
     return {
-        "base_url": (url or service_url()).rstrip("/"),
+        "base_url": base,
+        "trust_env": not is_local(base),  # a proxy of the environment would ask its own machine
         "headers": {"Authorization": f"Bearer {key}"} if key else {},
         "timeout": 60.0,
     }

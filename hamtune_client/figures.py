@@ -93,9 +93,19 @@ def plot(trials: Sequence[Mapping[str, str]], name: str, axes: Any) -> Any:
     best = list(accumulate(found, min))
     axes.step(found_at, best, where="post", color="C3", label="best so far")
     _baselines(axes, [one for one in done if one["kind"] == "baseline"], scale)
-    axes.set(title=name, xlabel="trial", ylabel=f"simulated time [{unit}]")
+    axes.set(title=_plain(name), xlabel="trial", ylabel=f"simulated time [{unit}]")
     axes.legend(fontsize="small", **place)
     return axes
+
+
+def _plain(text: str) -> str:
+    """What people called something, so that matplotlib shows it as it is.
+
+    Otherwise it would read what is between two `$` as a formula, and leave out of legends what
+    begins with `_`.
+    """
+    shown = text.replace("$", r"\$")
+    return f"\u200b{shown}" if shown.startswith("_") else shown
 
 
 def _unit_of(values: Sequence[float]) -> tuple[float, str]:
@@ -119,5 +129,5 @@ def _baselines(axes: Any, baselines: Sequence[Mapping[str, str]], scale: float) 
             color=_COLOURS[place],
             linewidth=0.9,
             linestyle=_DASHES[lap % len(_DASHES)],
-            label=f"{one['label']}: {duration(float(one['value']))}",
+            label=_plain(f"{one['label']}: {duration(float(one['value']))}"),
         )

@@ -126,7 +126,7 @@ def best(found: Best) -> str:
         parts.append(f"measured: {duration(found.measured['seconds'])}")
     times = [["this", duration(found.value), None]]
     times += [
-        [label, duration(value), f"{value / found.value:.2f} ×"]
+        [label, duration(value), f"{value / found.value:.2f} ×" if found.value else None]
         for label, value in sorted(found.baselines.items(), key=lambda item: item[1])
     ]
     by_both = [[one.trial, duration(one.value), duration(one.fluid)] for one in found.comparisons]
@@ -139,9 +139,12 @@ def best(found: Best) -> str:
 
 
 def _gain(found: Best) -> str:
-    if found.baseline is None or found.speedup is None:
+    if found.baseline is None:
         return "there is no baseline to compare it with"
     beside = f"the best baseline, {duration(found.baseline)}"
+    if found.speedup is None:  # nothing has a ratio to a best that takes no time
+        same = found.baseline == found.value
+        return f"as fast as {beside}" if same else f"it takes no time beside {beside}"
     same = f"{found.speedup:.3g}" == "1"
     if found.within_error:
         words = f"as fast as {beside}, to" if same else f"{found.speedup:.3g} × beside {beside}, is"

@@ -18,7 +18,7 @@ def duration(seconds: float | None) -> str:
     if seconds == 0:
         return "0 s"
     for unit, factor in (("ps", 1e-12), ("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3)):
-        if abs(seconds) < 1000 * factor:
+        if abs(seconds) < 999.95 * factor:  # what is more is 1000 in four digits
             return f"{seconds / factor:.4g} {unit}"
     if seconds < 120:
         return f"{seconds:.4g} s"

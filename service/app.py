@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import APIRouter, Depends, FastAPI
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from service import problems
 from service.auth.access import OPEN_TO_ALL, Access, admitted
@@ -70,6 +70,9 @@ class Health(BaseModel):
 
     status: str
     version: str
+    instance: str = Field(
+        description="Of the process that answers: `server.json` of its data directory has the same."
+    )
 
 
 def create_app(
@@ -169,13 +172,16 @@ def _add_own_routes(app: FastAPI) -> None:
         operation_id="health",
         summary="Check the service",
         response_model=Health,
-        responses=answers({"status": "ok", "version": VERSION}, description="The service works."),
+        responses=answers(
+            {"status": "ok", "version": VERSION, "instance": "3f0c9a52d1b84e6f8a7d5c2b90e1f764"},
+            description="The service works.",
+        ),
     )
     def health() -> Health:
         """Answers 200 when the service runs and its database can be read."""
         runtime: Runtime = app.state.runtime
         runtime.storage.events.last_id()
-        return Health(status="ok", version=VERSION)
+        return Health(status="ok", version=VERSION, instance=runtime.instance)
 
     @app.get(f"{PREFIX}/docs", dependencies=[OPEN_TO_ALL], include_in_schema=False)
     def docs() -> HTMLResponse:

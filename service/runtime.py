@@ -6,6 +6,7 @@ import logging
 import os
 import socket
 import threading
+import uuid
 from contextlib import ExitStack
 
 from celery import Celery
@@ -31,6 +32,10 @@ class Runtime:
 
     Jobs that an earlier process left unfinished go on when an embedded runtime starts.
 
+    Attributes:
+        instance: What it is called, and no other one: commands know the service over a data
+            directory by it.
+
     Args:
         settings: Where things are.
         run: Whether to run jobs; by default if the settings are embedded. False leaves that to
@@ -52,6 +57,7 @@ class Runtime:
         until: threading.Event | None = None,
     ) -> None:
         self.settings = settings
+        self.instance = uuid.uuid4().hex
         self._run = settings.embedded if run is None else run
         self._only_asked = only_asked
         self._until = until

@@ -13,6 +13,7 @@ from searchspace.formats.operations import encode
 from searchspace.formats.trace import TraceHeader, write_trace
 from searchspace.job import load_job
 from service.settings import Settings
+from tests.cli.answering import answering
 
 
 @pytest.fixture
@@ -99,6 +100,23 @@ def test_a_job_file_that_is_wrong_is_named(tmp_path: Path) -> None:
 def test_names_with_slashes_stay_in_their_place(settings: Settings) -> None:
     with connect(None, settings) as client, pytest.raises(HamtuneError):
         client.find_job("../machines")
+
+
+def test_an_answer_of_something_else_is_named(settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "t.ht").write_bytes(b"t")
+    with answering(b"<html>It works</html>") as other, connect(other.url, settings) as client:
+        for ask in (
+            lambda: client.get("/jobs"),
+            lambda: client.post("/jobs", {}),
+            lambda: client.patch("/jobs/1", {}),
+            lambda: client.put("/jobs/1/priority", {}),
+            lambda: client.delete("/jobs/1"),
+            lambda: client.upload_trace(tmp_path / "t.ht"),
+            lambda: client.upload_source(tmp_path / "t.ht", {}),
+        ):
+            with pytest.raises(HamtuneError, match=f"{other.url}/api/v1/.* answers no JSON") as no:
+                ask()
+            assert "check --server" in str(no.value)
 
 
 def test_the_client_tells_where_it_asks(settings: Settings) -> None:

@@ -17,6 +17,11 @@ def test_a_name_stands_on_a_line_for_each_core_and_comments_are_passed_over(
     assert launcher("mpirun -v", tmp_path / "hosts") == (["mpirun", "-v"], ["n1", "n1", "n2", "n2"])
 
 
+def test_a_mark_of_an_editor_is_no_part_of_a_name(tmp_path: Path) -> None:
+    (tmp_path / "hosts").write_text("n1\nn1\n", encoding="utf-8-sig")
+    assert launcher("mpirun", tmp_path / "hosts")[1] == ["n1", "n1"]
+
+
 @pytest.mark.parametrize("line", ["n2 slots=4", "n2:4", "n2 n3"])
 def test_the_files_of_launchers_are_refused_with_what_to_write(line: str, tmp_path: Path) -> None:
     (tmp_path / "hosts").write_text(f"n1\n{line}\n")

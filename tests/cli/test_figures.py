@@ -58,6 +58,32 @@ def test_several_jobs_are_drawn_relative_to_their_best_baselines() -> None:
     assert list(np.asarray(axes.lines[1].get_ydata()))[-1] == pytest.approx(0.5)
 
 
+def test_a_job_without_baselines_claims_no_gain_over_one() -> None:
+    without = curve("new", baselines={})
+    (axes,) = convergence_figure([curve("old"), without]).axes
+    assert [line.get_label() for line in axes.lines][:2] == [
+        "old: best baseline / best = 1.6",
+        "new: first trial / best = 1.8",
+    ]
+    assert axes.get_ylabel() == "best simulated time / best baseline or first trial"
+
+    (axes,) = convergence_figure([without, without]).axes
+    assert axes.get_ylabel() == "best simulated time / first trial"
+
+
+@pytest.mark.parametrize("name", ["_hidden", "$", r"a $\foo$ b", "_$x$", r"c:\$d\$e", "a_b^c"])
+def test_names_are_drawn_as_they_are(name: str) -> None:
+    one = curve(name, baselines={name: 0.08})
+    for figure in (
+        convergence_figure([one]),
+        convergence_figure([one, one]),
+        proximity_figure([one]),
+    ):
+        assert render(figure, "png").startswith(b"\x89PNG")
+        drawn = render(figure, "svg").decode()
+        assert f"<!-- {name}".replace("_", "\u200b_", name.startswith("_")) in drawn
+
+
 def test_the_proximity_figure_tells_when_ninety_percent_is_reached() -> None:
     (axes,) = proximity_figure([curve()]).axes
 

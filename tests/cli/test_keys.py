@@ -50,6 +50,11 @@ def test_keys_let_their_holders_in(hamtune: Hamtune, job: dict[str, Any]) -> Non
 def test_wrong_use_of_keys_is_named(hamtune: Hamtune) -> None:
     assert "'soon' is no time" in hamtune.refused("keys", "create", "--expires", "soon", "x")
     assert "'root' is not one of" in hamtune.refused("keys", "create", "--role", "root", "x")
+    for below in ("-90d", "-1e-9d", "-infd"):
+        line = hamtune.refused("keys", "create", f"--expires={below}", "x")
+        assert f"'{below}' is below 0; give a time such as 90d" in line
+    for none in ("nand", "infd", "1e400d"):
+        assert f"'{none}' is no time" in hamtune.refused("keys", "create", "--expires", none, "x")
     assert "there is no key nosuch" in hamtune.refused("keys", "revoke", "nosuch", status=1)
     hamtune.environment = {"HAMTUNE_API_KEY_FILE": "/nosuch/key", "HAMTUNE_API_KEY": ""}
     line = hamtune.refused("jobs", "--server", "http://127.0.0.1:9")

@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from cli.client import connect
 from cli.maintenance import expire
+from service.settings import Settings
 from storage.storage import Storage
-from tests.cli.conftest import Hamtune
+from tests.cli.conftest import Hamtune, tiny_job
 
 
 def test_a_backup_is_checked_and_restored(hamtune: Hamtune, tmp_path: Path) -> None:
@@ -58,6 +60,18 @@ def test_nothing_expires_by_the_clock_of_a_host_that_is_ahead(
     assert storage.trash.restore(deleted).id == deleted
     assert len(storage.audit.page().items) == 1
     storage.close()
+
+
+@pytest.mark.parametrize("time", ["-180d", "nand", "-infd"])
+def test_a_time_that_would_delete_everything_is_refused(hamtune: Hamtune, time: str) -> None:
+    with connect(None, Settings.under(hamtune.data)) as client:
+        job_id = client.create_job(tiny_job())["id"]
+        client.post(f"/jobs/{job_id}/cancel")
+
+    for option in ("--jobs", "--evaluations", "--audit"):
+        assert f"'{option}'" in hamtune.refused("expire", f"{option}={time}")
+
+    assert hamtune.json("show", job_id)["state"] == "cancelled"
 
 
 def test_the_doctor_tells_what_is_there_and_what_is_missing(hamtune: Hamtune) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -161,3 +162,44 @@ def test_a_state_of_another_version_is_one_plain_line(
     error = capsys.readouterr().err
     assert "another version" in error
     assert len(error.splitlines()) == 1
+
+
+def test_what_cannot_be_written_is_refused_before_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def searched(*_arguments: object) -> None:
+        raise AssertionError("it was searched")
+
+    monkeypatch.setattr("cli.optimise._drive", searched)
+    arguments = ("--nodes", 16, "--degree", 3, "--iterations", 1)
+    missing = tmp_path / "missing/G.edges"
+    assert here(*arguments, "-o", missing) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"--output {missing}: there is no directory {missing.parent}; make it first" in line
+    assert here(*arguments, "-o", tmp_path / "G.edges", "--state", missing) == 2
+    assert f"--state {missing}: there is no directory" in capsys.readouterr().err
+
+    monkeypatch.setattr("os.access", lambda _path, mode: not mode & os.W_OK)
+    assert here(*arguments, "-o", tmp_path / "G.edges") == 2
+    assert f"no file can be made in {tmp_path}" in capsys.readouterr().err
+    (tmp_path / "G.edges").touch()
+    assert here(*arguments, "-o", tmp_path / "G.edges", "--state", tmp_path / "state") == 2
+    assert "G.edges: cannot be written; name another file" in capsys.readouterr().err
+
+
+def test_the_state_is_kept_where_the_network_cannot_be_written_any_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output, state = tmp_path / "G.edges", tmp_path / "state.json"
+
+    def interrupted(*_arguments: object) -> tuple[float, bool]:
+        output.mkdir()
+        return 0.0, True
+
+    monkeypatch.setattr("cli.optimise._drive", interrupted)
+    assert here("--nodes", 16, "--degree", 3, "-o", output, "--state", state) == 1
+    assert f"{output}: Is a directory" in capsys.readouterr().err
+    monkeypatch.undo()
+    again = tmp_path / "again.edges"
+    assert here("--resume", state, "--seconds", "0.01", "-o", again) == 0
+    assert read_edge_list(again.read_text()).nodes == 16

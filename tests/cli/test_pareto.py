@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -81,3 +82,33 @@ def test_a_file_that_is_no_state_is_refused(
     state.write_text('{"format": 1, "arguments": {}}')
     assert main(["topology", "pareto", "--resume", str(state), "-o", str(tmp_path)]) == 2
     assert "not the state of a search for compromises" in capsys.readouterr().err
+
+
+def test_a_directory_that_cannot_be_made_is_refused_before_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def searched(*_arguments: object) -> bool:
+        raise AssertionError("it was searched")
+
+    monkeypatch.setattr("cli.pareto._drive", searched)
+    (tmp_path / "file").touch()
+    output = tmp_path / "file/front"
+    assert main(["topology", "pareto", *ARGUMENTS, "-o", str(output)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"--output {output}: cannot be made: Not a directory" in line
+
+    monkeypatch.setattr("os.access", lambda _path, mode: not mode & os.W_OK)
+    output = tmp_path / "front"
+    assert main(["topology", "pareto", *ARGUMENTS, "-o", str(output)]) == 2
+    assert f"no file can be made in {output}" in capsys.readouterr().err
+
+
+def test_the_state_is_kept_where_the_networks_cannot_be_written_any_more(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pareto.csv").mkdir()
+    arguments = [*ARGUMENTS, "--iterations", "1", "-o", str(tmp_path)]
+    assert main(["topology", "pareto", *arguments]) == 1
+    assert "pareto.csv: Is a directory" in capsys.readouterr().err
+    state, rest = tmp_path / "state.json", tmp_path / "rest"
+    assert front(capsys, "--resume", state, "--iterations", 1, "-o", rest)["points"]

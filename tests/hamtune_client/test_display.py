@@ -67,6 +67,20 @@ def test_the_best_is_set_beside_the_baselines(job: Job) -> None:
     assert shown[row : row + 3] == ["torus-2d", "2 s", "2.00 ×"]
 
 
+def test_nothing_has_a_ratio_to_a_best_that_takes_no_time(job: Job) -> None:
+    best = job.best().model_copy(update={"value": 0.0, "speedup": None})
+    shown = Cells(best._repr_html_()).texts
+    assert "it takes no time beside the best baseline, 2 s" in shown
+    row = shown.index("torus-2d", shown.index("baseline"))
+    assert shown[row : row + 2] == ["torus-2d", "2 s"]
+    assert not any("×" in text for text in shown)
+
+    same = best.model_copy(update={"baseline": 0.0, "baselines": {"torus-2d": 0.0}})
+    assert "as fast as the best baseline, 0 s" in Cells(same._repr_html_()).texts
+    alone = best.model_copy(update={"baseline": None, "baselines": {}})
+    assert "there is no baseline to compare it with" in Cells(alone._repr_html_()).texts
+
+
 def test_a_gain_within_the_error_is_called_none(job: Job) -> None:
     best = job.best().model_copy(update={"within_error": True, "speedup": 1.01, "error": 0.05})
     assert "no gain and no loss" in best._repr_html_()
@@ -165,6 +179,14 @@ def test_states_are_told_in_words(job: Job) -> None:
 @pytest.mark.parametrize("seconds", [0, 6e-8, 1.5e-4, 0.0712, 1.5, 119, 121, 7199, 7200, 1e6])
 def test_durations_are_those_of_the_command_line(seconds: float) -> None:
     assert duration(seconds) == format_duration(seconds)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [(9.9996e-7, "1 us"), (0.0009999999999999998, "1 ms"), (0.9999, "999.9 ms"), (0.99996, "1 s")],
+)
+def test_what_is_rounded_up_to_1000_is_told_in_the_next_unit(seconds: float, told: str) -> None:
+    assert duration(seconds) == format_duration(seconds) == told
 
 
 def test_errors_are_shown_without_a_traceback() -> None:

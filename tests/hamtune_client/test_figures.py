@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -49,6 +50,17 @@ def test_the_axis_has_the_unit_that_fits(
     (best,) = (line for line in axes.lines if line.get_label() == "best so far")
     assert best.get_ydata().tolist() == pytest.approx(shown)
     assert axes.collections[1].get_offsets()[:, 1].tolist() == pytest.approx(shown)
+
+
+@pytest.mark.parametrize("name", ["_hidden", r"a $\foo$ b", "$1"])
+def test_names_are_drawn_as_they_are(name: str) -> None:
+    axes = plot([trial(1, 1.0, "baseline", label=name), trial(2, 0.5)], name, None)
+    axes.figure.canvas.draw()
+    drawn = io.StringIO()
+    axes.figure.savefig(drawn, format="svg")
+    shown = f"\u200b{name}" if name.startswith("_") else name
+    assert f"<!-- {shown} -->" in drawn.getvalue()
+    assert f"<!-- {shown}: 1 s -->" in drawn.getvalue()
 
 
 def test_baselines_that_lie_close_are_told_apart_in_the_legend() -> None:

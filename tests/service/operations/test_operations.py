@@ -158,3 +158,9 @@ def test_spans_of_a_job_are_sent_as_one_trace(monkeypatch: pytest.MonkeyPatch) -
         traced("x", {"HAMTUNE_TRACING": "1"}),
     ):
         pass
+
+
+def test_health_names_the_process_that_answers(client: TestClient, runtime: Runtime) -> None:
+    instance = client.get("/healthz").json()["instance"]
+    assert instance == runtime.instance
+    assert instance != Runtime(runtime.settings, run=False).instance
