@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from storage.records import ConvergencePoint
@@ -79,12 +79,15 @@ def _shown(point: ConvergencePoint, started_at: float | None) -> dict[str, Any]:
     return convergence_point(point.trial, point.best, wall_seconds, point.cpu_seconds_spent)
 
 
-def sampled_indices(values: Sequence[object], most: int) -> list[int]:
+def sampled_indices(
+    values: Sequence[object], most: int, *, always: Collection[int] = ()
+) -> list[int]:
     """Which values of a step function to keep: the first, the last, each step, others evenly.
 
     Args:
         values: In order.
         most: How many are wanted; more are kept where there are more steps.
+        always: Indices that are kept as well.
 
     Returns:
         Their indices, ascending.
@@ -92,7 +95,7 @@ def sampled_indices(values: Sequence[object], most: int) -> list[int]:
     count = len(values)
     if count <= most:
         return list(range(count))
-    needed = {0, count - 1}
+    needed = {0, count - 1, *always}
     needed.update(index for index in range(1, count) if values[index] != values[index - 1])
     others = [index for index in range(count) if index not in needed]
     wanted = min(len(others), max(0, most - len(needed)))

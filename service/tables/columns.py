@@ -45,7 +45,10 @@ def read_table(
     steps = {point["trial"]: point for point in converged["points"]}
     rows = [point for number, point in steps.items() if number > after]
     if points is not None:
-        rows = [rows[index] for index in sampled_indices(_steps(rows), points)]
+        # Whoever compares the best with a baseline has to find each of them.
+        baselines = [index for index, row in enumerate(rows) if row["kind"] == "baseline"]
+        kept = sampled_indices(_steps(rows), points, always=baselines)
+        rows = [rows[index] for index in kept]
     shown = {row["trial"]: row for row in rows}
     ours = [one for one in trials if one.number in shown]
     open_ones = [one for one in trials if one.number > after and one.number not in steps]

@@ -47,8 +47,9 @@ def get_table(
 ) -> Response:
     """All trials that have an outcome, a list for each of their properties, in the order of asking.
 
-    With `points`, about so many: every improvement, the first and the last stay, the others are
-    sampled evenly. Who follows a job asks again `after` the last number before the first open one.
+    With `points`, about so many: every improvement, all baselines, the first and the last stay, the
+    others are sampled evenly. Who follows a job asks again `after` the last number before the first
+    open one.
     """
     ended = storage.jobs.get(job_id).state in FINAL_JOB_STATES
     asked = (job_id, after, points)

@@ -95,6 +95,20 @@ def test_a_long_table_is_thinned_but_keeps_its_steps(
     assert found["total"] == 100
 
 
+def test_a_long_table_keeps_its_baselines(
+    client: TestClient, create_job: Callable[..., str], add_trials: Callable[..., None]
+) -> None:
+    job = create_job()
+    labels = tuple(f"baseline {number}" for number in range(1, 9))
+    # No step of the best: each is slower than the one before, the best is the last.
+    values = [10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0, 17.0, *[20.0] * 91, 1.0]
+    outcomes = [Outcome(status="completed", value=value) for value in values]
+    add_trials(job, *outcomes, baselines=labels)
+    columns = table(client, job, points=12)["columns"]
+    assert [label for label in decoded(columns["label"]) if label is not None] == list(labels)
+    assert len(columns["number"]) == 12
+
+
 def test_csv_has_a_line_for_each_trial(client: TestClient, job: str) -> None:
     response = client.get(f"/api/v1/jobs/{job}/table/csv")
     assert response.headers["content-disposition"] == f'attachment; filename="{job}-trials.csv"'

@@ -12,6 +12,12 @@ test("simulated times have a unit that fits", () => {
   assert.equal(duration(null), "–");
 });
 
+test("a time that is rounded up to 1000 of its unit is told in the next one", () => {
+  assert.deepEqual([0.0009999999999999998, 0.99996, 9.99996e-7, -0.99996].map(duration), ["1 ms", "1 s", "1 µs", "-1 s"]);
+  assert.deepEqual([999.96, 1000, 12345.6].map(duration), ["1,000 s", "1,000 s", "12,346 s"]);
+  assert.deepEqual([0.9999, 0.0009999, 999.9, 120].map(duration), ["999.9 ms", "999.9 µs", "999.9 s", "120 s"]);
+});
+
 test("clock times are for people", () => {
   assert.deepEqual([0.25, 3.2, 61, 3600, 7500, 200000].map(clock), ["250 ms", "3.2 s", "1 min 1 s", "1 h", "2 h 5 min", "2 d 7 h"]);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { compared, judged, merge, searched, settledUpTo, thin } from "../src/lib/table.ts";
+import { compared, judged, merge, searched, settledUpTo, thin, type Row } from "../src/lib/table.ts";
 import type { Table } from "../src/lib/types.ts";
 
 function table(values: (number | null)[], first = 1, open: number[] = []): Table {
@@ -59,6 +59,16 @@ test("thinning keeps each improvement and both ends", () => {
   const steps = rows.filter((row, i) => i && row.best !== rows[i - 1]?.best);
   for (const step of steps) assert.ok(thinned.includes(step));
   assert.deepEqual([thinned[0], thinned.at(-1)], [rows[0], rows.at(-1)]);
+});
+
+test("thinning keeps each baseline, also those that are no step of the best", () => {
+  const many = table(Array.from({ length: 1000 }, () => 5));
+  many.columns.kind = { values: ["baseline", "search"], codes: many.columns.number.map((number) => (number <= 30 && number % 3 ? 0 : 1)) };
+  const { rows } = merge(null, many, 0);
+  const baselines = (among: Row[]) => among.filter((row) => row.kind === "baseline").map((row) => row.number);
+  assert.equal(baselines(rows).length, 20);
+  assert.deepEqual(baselines(thin(rows, 50)), baselines(rows));
+  assert.equal(thin(rows, 50).length, 50);
 });
 
 test("parameters are told by trials of the search space whose times are of one trace", () => {

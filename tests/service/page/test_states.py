@@ -146,6 +146,44 @@ def test_the_list_is_filtered_and_searched(
     expect(page.get_by_text("No jobs match.")).to_be_visible()
 
 
+def test_links_lead_to_their_jobs_whatever_was_searched(
+    stored: tuple[Storage, dict[str, str]],
+    jobs: tuple[str, dict[str, str]],
+    open_page: Callable[..., Window],
+) -> None:
+    storage, _ = stored
+    url, ids = jobs
+    storage.jobs.describe(ids["queued"], tags=["autumn"])
+    page = open_page("about:blank").page
+    page.clock.install()
+    page.goto(f"{url}/#/jobs?search=one")
+    rows = page.locator("table.jobs tbody tr")
+    search = page.get_by_placeholder("Search by name, tag or id")
+
+    def expect_rest(text: str, address: str, count: int) -> None:
+        """Whatever is still to come after a pause in typing comes, and it changes nothing."""
+        expect(search).to_have_value(text)
+        page.clock.run_for(1000)
+        expect(page).to_have_url(f"{url}/{address}")
+        expect(search).to_have_value(text)
+        expect(rows).to_have_count(count)
+
+    expect_rest("one", "#/jobs?search=one", len(ids))
+    page.get_by_role("link", name="autumn").click()
+    expect_rest("autumn", "#/jobs?search=autumn", 1)
+    page.get_by_role("link", name="Jobs", exact=True).first.click()
+    expect_rest("", "#/jobs", len(ids))
+    search.fill("nothing at all ")
+    page.clock.run_for(1000)
+    # What is typed stays as it is, up to the blank before the next word.
+    expect_rest("nothing at all ", "#/jobs?search=nothing+at+all", 0)
+    page.get_by_role("link", name="Show all jobs").click()
+    expect_rest("", "#/jobs", len(ids))
+    page.go_back()
+    expect_rest("nothing at all", "#/jobs?search=nothing+at+all", 0)
+    storage.jobs.describe(ids["queued"], tags=[])
+
+
 def test_a_job_is_renamed_written_on_found_by_its_tag_deleted_and_restored(
     stored: tuple[Storage, dict[str, str]],
     jobs: tuple[str, dict[str, str]],

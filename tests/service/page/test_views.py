@@ -72,6 +72,34 @@ def test_the_best_is_shown_by_both_network_models(
     expect(drawer.get_by_text("by the fluid model")).to_be_visible()
 
 
+def test_the_best_of_a_long_job_is_compared_with_every_baseline(
+    service: Service, ended: dict[str, Any], open_page: Callable[..., Window]
+) -> None:
+    columns = service.get(f"/jobs/{ended['id']}/table")["columns"]
+    kinds = [columns["kind"]["values"][code] for code in columns["kind"]["codes"]]
+    completed = columns["state"]["values"].index("completed")
+    baselines = {
+        str(number): value
+        for number, value, kind, state in zip(
+            columns["number"], columns["value"], kinds, columns["state"]["codes"], strict=True
+        )
+        if kind == "baseline" and state == completed
+    }
+    assert len(baselines) > 2
+
+    page = open_page("about:blank").page
+    # The job has few trials, so a smaller sample makes it a long one.
+    page.route(
+        "**/table?*points=*",
+        lambda route: route.continue_(url=re.sub(r"points=\d+", "points=2", route.request.url)),
+    )
+    page.goto(f"{service.url}/#/jobs/{ended['id']}/best")
+    rivals = page.get_by_label("Compare with")
+    expect(rivals).to_have_value(min(baselines, key=lambda number: baselines[number]))
+    numbers = rivals.locator("option").evaluate_all("(all) => all.map((one) => one.value)")
+    assert sorted(numbers) == sorted(baselines)
+
+
 def test_time_is_shown_over_cost_power_and_energy(
     service: Service, ended: dict[str, Any], open_page: Callable[..., Window]
 ) -> None:

@@ -30,7 +30,7 @@ WALL = Outcome(
 )
 CRASH = Outcome(status="failed", reason={"kind": "crash", "message": "it crashed"})
 FASTER = Outcome(status="completed", value=1.0e-3, cpu_seconds=1.0, wall_seconds=1.0)
-SLOWER = Outcome(status="completed", value=1.1e-3, cpu_seconds=1.0, wall_seconds=1.0)
+SLOWER = Outcome(status="completed", value=2.0e-3, cpu_seconds=1.0, wall_seconds=1.0)
 SIZE = 12
 """Of the search space; the budget of trials is larger."""
 
@@ -142,11 +142,11 @@ def test_a_best_that_is_slower_than_a_baseline_is_explained(
         page.set_viewport_size(screen)  # type: ignore[arg-type]
         page.goto(f"{url}/#/jobs")
         row = page.get_by_role("row").filter(has=page.get_by_role("link", name="slower"))
-        cell = row.get_by_role("cell").filter(has_text="−9.1 %")
+        cell = row.get_by_role("cell").filter(has_text="−50 %")
         expect(cell.get_by_text(why, exact=True)).to_be_in_viewport(ratio=1)
         page.goto(f"{url}/#/jobs/{ids['slower']}")
         head = page.locator(".job-head")
-        figure = head.locator(".figure").filter(has_text="−9.1 %")
+        figure = head.locator(".figure").filter(has_text="−50 %")
         expect(figure.get_by_text(why, exact=True)).to_be_in_viewport(ratio=1)
         expect(head).to_contain_text("torus-3d is not in the search space: add it to search")
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0

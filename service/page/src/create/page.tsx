@@ -7,6 +7,7 @@ import { clock, count, plural } from "../lib/format.ts";
 import { asProblem, useResource, useStored } from "../lib/hooks.ts";
 import { go } from "../lib/router.ts";
 import type { Catalogue, Checked, Job, Json, Page } from "../lib/types.ts";
+import { unique } from "../lib/unique.ts";
 import { yaml } from "../lib/yaml.ts";
 import { Choice } from "../ui/choice.tsx";
 import { Failure, Loading, Section } from "../ui/parts.tsx";
@@ -50,7 +51,7 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
   const { data: catalogue, error: away } = useResource<Catalogue>("/catalogue");
   const [problem, setProblem] = useState<Problem | null>(null);
   const [busy, setBusy] = useState(false);
-  const key = useRef(crypto.randomUUID());
+  const key = useRef(unique());
   const programs = useResource<Page<StoredProgram>>("/applications?limit=100");
   const machines = useResource<Page<StoredMachine>>("/machines?limit=100&summary=true");
   const form = useMemo(() => withFixed({ ...INITIAL, ...draft.form }, machines.data?.items ?? []), [draft.form, machines.data]);
@@ -68,7 +69,7 @@ function Editor({ name, initial, cloned }: { name: string; initial: Draft; clone
 
   function change(part: Partial<Draft> | ((old: Draft) => Partial<Draft>)) {
     if (left.current) return; // what comes late would write an old draft over a newer one
-    key.current = crypto.randomUUID(); // another job is another request
+    key.current = unique(); // another job is another request
     setProblem(null);
     setDraft((old) => ({ ...old, ...(typeof part === "function" ? part(old) : part) }));
   }

@@ -1,5 +1,5 @@
 // All jobs: what they are at, how far they came, and how their best fell.
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { get, Problem } from "../lib/api.ts";
 import { clock, duration, hour, moment } from "../lib/format.ts";
 import { asProblem, useInterval, useResource } from "../lib/hooks.ts";
@@ -23,6 +23,7 @@ export function JobsPage({ route }: { route: Route }) {
   const filter = route.query.get("state") ?? "";
   const search = route.query.get("search") ?? "";
   const [typed, setTyped] = useState(search);
+  const sent = useRef(search); // what this field searched for last
   const [more, setMore] = useState<{ items: Job[]; cursor: string | null } | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [chosen, setChosen] = useState<string[]>([]);
@@ -39,10 +40,18 @@ export function JobsPage({ route }: { route: Route }) {
   const curves = useCurves(deleted ? NONE : jobs);
   const cursor = more ? more.cursor : (first.data?.cursor ?? null);
 
-  // What is typed is looked for after a short rest.
+  // What is typed is looked for after a short rest; where a link changes the search, the field follows.
   useEffect(() => {
+    if (search !== sent.current) {
+      sent.current = search;
+      setTyped(search);
+      return;
+    }
     if (typed === search) return;
-    const timer = setTimeout(() => replace(["jobs"], { state: filter, search: typed.trim() }), 250);
+    const timer = setTimeout(() => {
+      sent.current = typed.trim();
+      replace(["jobs"], { state: filter, search: sent.current });
+    }, 250);
     return () => clearTimeout(timer);
   }, [typed, search, filter]);
 

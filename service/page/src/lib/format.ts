@@ -6,10 +6,14 @@ const UNITS: [number, string][] = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9,
 export function duration(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined) return "–";
   if (seconds === 0) return "0 s";
-  const size = Math.abs(seconds);
+  const size = Math.abs(rounded(seconds)); // 0.99996 s is 1 s, not 1000 ms
   if (size >= 1000) return `${Math.round(seconds).toLocaleString("en")} s`;
   const [unit, name] = UNITS.find(([scale]) => size >= scale) ?? [1e-9, "ns"];
-  return `${(seconds / unit).toPrecision(4).replace(/\.?0+$/, "")} ${name}`;
+  return `${rounded(seconds / unit)} ${name}`;
+}
+
+function rounded(value: number): number {
+  return Number(value.toPrecision(4));
 }
 
 /** A stretch of the clock, for people: 3 s, 4 min 10 s, 2 h 5 min. */
@@ -42,7 +46,7 @@ export function count(number: number): string {
 
 /** Cost, watts or joules: whole from 1,000 on, of four digits below. */
 export function price(value: number): string {
-  return value >= 1000 ? count(Math.round(value)) : String(Number(value.toPrecision(4)));
+  return value >= 1000 ? count(Math.round(value)) : String(rounded(value));
 }
 
 /** How much faster: a baseline's time over the best's, as a percentage gained. */

@@ -124,14 +124,14 @@ export function settledUpTo(convergence: Convergence | null): number {
   return Math.min(last, firstOpen - 1);
 }
 
-/** Fewer rows of a long convergence, as the service thins: steps of the best stay, others evenly. */
+/** Fewer rows of a long convergence, as the service thins: steps of the best and baselines stay, others evenly. */
 export function thin(rows: Row[], most: number): Row[] {
   if (rows.length <= most) return rows;
   const needed = new Set([0, rows.length - 1]);
   let searched = Infinity; // a search over a truncated trace reaches nothing that may be the best
   rows.forEach((row, i) => {
     const value = row.kind === "search" && row.state === "completed" ? (row.value ?? Infinity) : Infinity;
-    if (i && (row.best !== rows[i - 1]?.best || value < searched)) needed.add(i);
+    if (i && (row.best !== rows[i - 1]?.best || value < searched || row.kind === "baseline")) needed.add(i);
     searched = Math.min(searched, value);
   });
   const others = rows.map((_, i) => i).filter((i) => !needed.has(i));

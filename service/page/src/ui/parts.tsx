@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Problem } from "../lib/api.ts";
+import { copy } from "../lib/clipboard.ts";
 import { asProblem } from "../lib/hooks.ts";
 import { gain, plural } from "../lib/format.ts";
 import type { Job } from "../lib/types.ts";
@@ -100,8 +101,10 @@ export function Section({ title, children, aside, id }: {
 export function Copy({ text }: { text: string }) {
   const [done, setDone] = useState(false);
   return (
-    <button type="button" class="small" onClick={() => {
-      void navigator.clipboard.writeText(text).then(() => { setDone(true); setTimeout(() => setDone(false), 1500); });
-    }}>{done ? "Copied" : "Copy"}</button>
+    <Action label={done ? "Copied" : "Copy"} kind="small" work={async () => {
+      await copy(text);
+      setDone(true);
+      setTimeout(() => setDone(false), 1500);
+    }} />
   );
 }
