@@ -37,12 +37,14 @@ _PAGE = "tests/service/page/"
 
 @pytest.fixture(autouse=True)
 def log_of_one_test() -> Iterator[None]:
-    """What a test logs to its own stderr is not logged there by those after it."""
+    """What a test logs to its own stderr is not logged there by those after it, nor kept back."""
     yield
     root = logging.getLogger()
     for handler in [each for each in root.handlers if type(each) is logging.StreamHandler]:
         root.removeHandler(handler)
     root.setLevel(logging.WARNING)
+    logging.getLogger("hamtune").setLevel(logging.NOTSET)
+    logging.disable(logging.NOTSET)  # as benchmarks do, whose players tell much
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -150,6 +150,7 @@ def test_two_fingers_zoom_and_one_pans_on_a_phone(
 ) -> None:
     phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
     page = open_page(f"{service.url}/#/jobs/{drawn['id']}/best", **phone).page
+    page.wait_for_load_state("networkidle")  # what comes late moves what is below it
     network = page.get_by_role("application", name=re.compile("^Best: trial"))
     network.evaluate("picture => picture.scrollIntoView({ block: 'center' })")
     network.tap(trial=True)  # waits until it moves no more and nothing lies over it
