@@ -9,7 +9,7 @@ import click
 import yaml
 
 from cli.clusters import emulated_cluster, launcher
-from cli.options import example, json_option, print_json, say, seed_option
+from cli.options import example, finite, json_option, print_json, say, seed_option
 from cli.simulation_inputs import read_machine
 from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.machine import Machine, parse_machine
@@ -65,6 +65,7 @@ _MEGABIT = 8e-6
 @click.option(
     "--minutes",
     type=click.FloatRange(min=0.5),
+    callback=finite,
     default=10.0,
     show_default=True,
     help="How long all of it may take, about. Less time: fewer repetitions.",

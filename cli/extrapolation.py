@@ -10,6 +10,7 @@ import click
 
 from cli.input_path import InputPath
 from cli.options import example, json_option, print_json, say
+from cli.output_files import check_writable
 from cli.simulation_inputs import read_machine
 from cli.trace_report import output_option
 from searchspace.configuration import Configuration
@@ -63,8 +64,7 @@ def extrapolate(
     predicted from the others and the error is told. The small runs must differ as the large one
     does: all of a fixed problem (strong scaling), or all of as much a rank (weak scaling).
     """
-    if not output.parent.is_dir():
-        raise InvalidInput(f"--output {output}: there is no directory {output.parent}")
+    check_writable(output, "--output")
     say(f"hamtune: looking for a pattern in {len(traces)} captures")
     made = extrapolate_traces(
         traces,

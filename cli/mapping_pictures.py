@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from searchspace.errors import InvalidInput
+from cli.output_files import check_writable
 
 if TYPE_CHECKING:
     from searchspace.hop_machine import HopMachine
@@ -29,14 +29,13 @@ def check_picture(picture: Path | None) -> None:
 
     Raises:
         UsageError: It is neither SVG nor PNG.
-        InvalidInput: There is no such directory.
+        InvalidInput: It cannot be written.
     """
     if picture is None:
         return
     if picture.suffix not in (".svg", ".png"):
         raise click.UsageError(f"--picture {picture}: pictures are .svg or .png files")
-    if not picture.parent.is_dir():
-        raise InvalidInput(f"--picture {picture}: there is no directory {picture.parent}")
+    check_writable(picture, "--picture")
 
 
 def draw_mappings(

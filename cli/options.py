@@ -153,9 +153,11 @@ def example(*lines: str) -> str:
     return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
 
 
-def finite(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
+def finite(
+    _context: click.Context, _parameter: click.Parameter, value: float | None
+) -> float | None:
     """The callback of an option with a range: these let NaN pass, and infinity where open."""
-    if not math.isfinite(value):
+    if value is not None and not math.isfinite(value):
         raise click.BadParameter(f"must be a finite number, not {value}")
     return value
 

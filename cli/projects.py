@@ -9,7 +9,7 @@ from rich.table import Table
 
 from cli.console import table_console
 from cli.keys import administered, administration_option, seconds_of
-from cli.options import example, json_option, print_json
+from cli.options import example, finite, json_option, print_json
 from searchspace.errors import InvalidInput
 from searchspace.units import format_size, parse_size
 from service.settings import Settings
@@ -88,7 +88,7 @@ def list_projects(as_json: bool, server: str | None, settings: Settings) -> None
 )
 @click.argument("name")
 @click.option(
-    "--weight", type=click.FloatRange(0.0, 1e6, min_open=True),
+    "--weight", type=click.FloatRange(0.0, 1e6, min_open=True), callback=finite,
     help="Its share of the workers, beside the weights of others.",
 )  # fmt: skip
 @click.option(

@@ -12,7 +12,7 @@ import click
 
 from cli.job_names import JobName
 from cli.mapping_pictures import check_picture
-from cli.options import data_option, example, json_option, print_json, say, seed_option
+from cli.options import data_option, example, finite, json_option, print_json, say, seed_option
 from cli.rules_asked import MOST_RANKS, SIZES, Task, asked_of, called_of, counted, simulated_program
 from cli.rules_found import FoundRules, found_rules
 from cli.rules_job import Given, of_job
@@ -147,6 +147,7 @@ def _listed(
 @click.option(
     "--worth",
     type=click.FloatRange(0, 1, max_open=True),
+    callback=finite,
     default=WORTH,
     show_default=True,
     help="By which part an algorithm has to be faster to take the place of the library's choice.",

@@ -9,6 +9,7 @@ import click
 
 from cli.input_path import InputPath
 from cli.options import example, json_option, say
+from cli.output_files import check_writable
 from cli.trace_report import flops_of, output_option, report
 from searchspace.errors import InvalidInput
 from searchspace.formats.pattern_names import PATTERN_NAMES
@@ -83,8 +84,7 @@ def import_trace(
         raise click.UsageError("give FILES, --pattern or --matrix")
     if stock and not files:
         raise click.UsageError("--time-independent and FILES go together")
-    if not output.parent.is_dir():
-        raise InvalidInput(f"--output {output}: there is no directory {output.parent}")
+    check_writable(output, "--output")
     sources = files or tuple(given)
     kind = _kind(sources) if files and not stock else ""
     kind = kind or ("pattern" if pattern else "matrix" if matrix else "time-independent")

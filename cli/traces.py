@@ -14,6 +14,7 @@ import click
 from cli.extrapolation import extrapolate
 from cli.input_path import InputPath
 from cli.options import command_argument, example, json_option, print_json, say
+from cli.output_files import check_writable
 from cli.trace_imports import import_trace
 from cli.trace_report import flops_of, one_line, output_option, report
 from searchspace.errors import InvalidInput
@@ -122,8 +123,7 @@ def capture(
     from workers.capture_run import Measure
     from workers.capture_source import SourceProgram, capture_source
 
-    if not output.parent.is_dir():
-        raise InvalidInput(f"--output {output}: there is no directory {output.parent}")
+    check_writable(output, "--output")
     speed = flops_of(host_speed)
     _check_source(source, build, flags or inputs)
     say(f"hamtune: running {' '.join(command)} on {ranks} ranks under SMPI")
@@ -301,8 +301,7 @@ def merge(directory: Path, output: Path, as_json: bool) -> None:
     """Make one trace of what the ranks of a run on a cluster recorded (see `hamtune recorder`)."""
     from workers.merge import merge as merge_recording
 
-    if not output.parent.is_dir():
-        raise InvalidInput(f"--output {output}: there is no directory {output.parent}")
+    check_writable(output, "--output")
     merge_recording(directory, output)
     report(output, as_json)
 

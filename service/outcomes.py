@@ -53,7 +53,7 @@ class Remembered(Generic[Answer]):
         with self._lock:
             making = self._making.setdefault(job_id, threading.Lock())
         with making:
-            finished = sum(storage.trials.counts([job_id])[job_id].finished.values())
+            finished = sum(storage.trials.counts_of(job_id).finished.values())
             with self._lock:
                 known = self._known.get(job_id)
             if known is None or known[0] != finished:

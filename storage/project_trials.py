@@ -236,6 +236,17 @@ class ProjectTrials(ScopedRepository):
                     kinds[job_id].update({kind: count, "search": -count})
         return {job_id: TrialCounts(states[job_id], dict(+kinds[job_id])) for job_id in job_ids}
 
+    def counts_of(self, job_id: str) -> TrialCounts:
+        """How many trials one job has.
+
+        Raises:
+            NotFound: There is no such job.
+        """
+        found = self.counts([job_id]).get(job_id)
+        if found is None:
+            raise NotFound(f"there is no job {job_id}")
+        return found
+
     def search_seconds(self, job_id: str) -> float:
         """Simulator CPU seconds of the job's finished trials but for comparisons."""
         self._scope.admit_job(job_id)

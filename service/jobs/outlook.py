@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from searchspace.job import load_job
 from service.jobs.schemas import OutlookView, outlook_point
-from storage.errors import NotFound
 from storage.records import TrialCounts
 from storage.view import StorageView
 from tuner.outlook import SURE
@@ -28,10 +27,7 @@ def outlook_view(storage: StorageView, job_id: str) -> OutlookView:
     elif job.ended_because == "exhausted":
         unknown = "every configuration of the search space was tried before there was a model"
     else:
-        counts = storage.trials.counts([job_id])
-        if job_id not in counts:  # it was deleted meanwhile
-            raise NotFound(f"there is no job {job_id}")
-        unknown = _without_points(counts[job_id], job.best_trial)
+        unknown = _without_points(storage.trials.counts_of(job_id), job.best_trial)
     return OutlookView(last=None, unknown=unknown, points=[])
 
 

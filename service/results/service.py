@@ -86,7 +86,7 @@ def _advice(
         job.spec,
         exhausted=job.ended_because in ("exhausted", "until"),
         failures=storage.failures.counts([job.id]).get(job.id, []),
-        finished=sum(storage.trials.counts([job.id])[job.id].finished.values()),
+        finished=sum(storage.trials.counts_of(job.id).finished.values()),
     )
 
 

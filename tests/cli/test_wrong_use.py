@@ -31,6 +31,9 @@ from tests.cli.conftest import ROOT, Hamtune
         (["topology", "generate", "rung", "--nodes", "4"], "for 'FAMILY': 'rung' is not one of"),
         (["topology", "generate", "random", "--nodes", "5", "--degree", "3"], "random"),
         (["worker", "--log-level", "loud"], "'loud' is not one of"),
+        (["projects", "set", "p", "--weight", "nan"], "must be a finite number, not nan"),
+        (["calibrate", "--minutes", "inf", "-o", "m"], "must be a finite number, not inf"),
+        (["capture", "--ranks", "2", "-o", "no/t.ht", "--", "p.c"], "there is no directory no;"),
         (["up", "--port", "99999"], "99999"),
         (["jobs", "--server", "elsewhere"], "not a URL"),
         (

@@ -212,6 +212,7 @@ def about_trials(things: Things) -> dict[str, Asked]:
         "trials.best": of_job(),
         "trials.comparisons": of_job(),
         "trials.counts": answers({}, job_ids=[job]),
+        "trials.counts_of": of_job(),
         "trials.search_seconds": of_job(),
         "attempts.unfinished": of_job(),
         "attempts.of_trial": of_job(number=5),

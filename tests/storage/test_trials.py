@@ -7,7 +7,7 @@ import pytest
 from searchspace.errors import InvalidInput
 from storage.errors import NotFound, ReplayDiverged
 from storage.proposal import Proposal
-from storage.records import Outcome, Trial
+from storage.records import DEFAULT_PROJECT, Outcome, Trial
 from storage.storage import Storage
 
 Propose = Callable[..., Trial]
@@ -349,3 +349,10 @@ def test_a_trial_that_is_not_there_is_answered_with_those_that_are(
     propose(2)
     with pytest.raises(NotFound, match=r"no trial 9 of job .*; it has 1 to 2"):
         storage.trials.get(job_id, 9)
+
+
+def test_trials_of_no_job_are_not_counted(storage: Storage) -> None:
+    job = storage.jobs.create(name="j", spec={}, seed=1)
+    assert storage.trials.counts_of(job.id).finished == {}
+    with pytest.raises(NotFound, match="there is no job nothere"):
+        storage.of_project(DEFAULT_PROJECT).trials.counts_of("nothere")
