@@ -3,7 +3,7 @@
 FROM debian:13-slim AS build
 WORKDIR /opt/hamtune
 COPY . .
-RUN ./setup.sh && deploy/slim.sh
+RUN ./setup.sh && deploy/slim.sh && chmod -R a+rX . # whatever the umask of the checkout was
 
 FROM debian:13-slim
 COPY deploy/image.dpkg /etc/dpkg/dpkg.cfg.d/hamtune

@@ -15,7 +15,7 @@ import click
 
 from cli.files import FILE, read_json
 from cli.mapping_pictures import check_picture, draw_mappings, picture_option
-from cli.options import data_option, example, json_option, print_json, say, seed_option
+from cli.options import data_option, example, finite, json_option, print_json, say, seed_option
 from cli.simulation_inputs import (
     TracedApplication,
     application_option,
@@ -83,6 +83,7 @@ _SAY_SECONDS = 1.0
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0),
+    callback=finite,
     help="Time after which no simulation of the search begins.",
 )
 @click.option(

@@ -35,8 +35,8 @@ from searchspace.units import format_duration
 from service.settings import Settings
 
 if TYPE_CHECKING:
-    from measuring.clusters import Library
-    from measuring.sampling import Sample
+    from measuring.clusters import Cluster, Library
+    from measuring.sampling import Asked, Sample
     from measuring.trials import Program
     from measuring.validation import Candidate, Verdict
 
@@ -109,11 +109,10 @@ def validate(
     library's defaults, in turns of random order, until the mean of each is known. A built-in
     program is built for the library; give any other one after --. Times are those from MPI_Init to
     MPI_Finalize. Trials of another network than the cluster's are left out. All runs are kept with
-    the job ('hamtune measured J').
+    the job ('hamtune measured J'). Ctrl-C ends it earlier, with the runs so far.
     """
     from measuring.launch_lines import directory_for_runs
     from measuring.sampling import Asked
-    from measuring.trials import measure_candidates
     from measuring.validation import verdict
 
     cluster, described = open_cluster(testbed, mpirun, hosts_file, mpi)
@@ -130,14 +129,8 @@ def validate(
         candidates = _candidates(client, found, machine, described, mpi, top, spread, directory)
         program = _built(found, command, mpi, directory, 60 * minutes)
         say(f"{len(candidates)} configurations, {minutes:g} minutes at most")
-        measured = measure_candidates(
-            cluster,
-            program,
-            candidates,
-            Asked(precision=precision, seconds=60 * minutes),
-            seed=seed,
-            say=_progress,
-        )
+        asked = Asked(precision=precision, seconds=60 * minutes)
+        measured, interrupted = _measure(cluster, program, candidates, asked, seed)
         # What took so long to measure is told before anything can go wrong with it.
         result = verdict(measured)
         if as_json:
@@ -145,9 +138,42 @@ def validate(
         else:
             _show(measured, result)
         _keep(client, found["id"], measured, dict(cluster.origin(mpi)))
+    if interrupted:
+        raise KeyboardInterrupt
 
 
 COMMANDS = [validate]
+
+
+def _measure(
+    cluster: Cluster,
+    program: Program,
+    candidates: Sequence[Candidate],
+    asked: Asked,
+    seed: int,
+) -> tuple[dict[Candidate, Sample], bool]:
+    """What was measured of each candidate, and whether that was interrupted.
+
+    Raises:
+        KeyboardInterrupt: Before any run had ended.
+    """
+    from measuring.sampling import Sample
+    from measuring.trials import measure_candidates
+
+    so_far: dict[Candidate, Sample] = {}
+
+    def progress(candidate: Candidate, known: Sample) -> None:
+        so_far[candidate] = known
+        _progress(candidate, known)
+
+    try:
+        found = measure_candidates(cluster, program, candidates, asked, seed=seed, say=progress)
+    except KeyboardInterrupt:
+        if not so_far:
+            raise
+        say("interrupted: the runs so far are told, and kept")
+        return {each: so_far.get(each, Sample()) for each in candidates}, True
+    return found, False
 
 
 def _built(

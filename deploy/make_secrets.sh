@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
-# Makes the secrets that docker-compose.yml reads, once: passwords of the database and the broker, and the URLs with them.
+# Makes the secrets that docker-compose.yml reads: passwords of the database and the broker, and the URLs with them.
+# What is there already stays as it is.
 set -euo pipefail
 umask 077
 folder=${1:-$(dirname "${BASH_SOURCE[0]}")/secrets}
 mkdir -p "$folder"
 random() { head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n'; }
-for name in database broker; do
-  [ -s "$folder/${name}_password" ] || random > "$folder/${name}_password"
-done
-printf 'postgresql+psycopg://hamtune:%s@database/hamtune' "$(cat "$folder/database_password")" > "$folder/database_url"
-printf 'redis://:%s@broker:6379/0' "$(cat "$folder/broker_password")" > "$folder/broker_url"
-# Containers run as other users than the one who makes these; the folder keeps everybody else out.
-chmod 0444 "$folder"/*
+make() { # name, content: whole or not at all
+  [ -s "$folder/$1" ] && return
+  # Containers run as other users than the one who makes these; the folder keeps everybody else out.
+  printf '%s' "$2" > "$folder/.$1.new" && chmod 0444 "$folder/.$1.new" && mv -f "$folder/.$1.new" "$folder/$1"
+}
+make database_password "$(random)"
+make broker_password "$(random)"
+make database_url "postgresql+psycopg://hamtune:$(cat "$folder/database_password")@database/hamtune"
+make broker_url "redis://:$(cat "$folder/broker_password")@broker:6379/0"

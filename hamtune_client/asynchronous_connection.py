@@ -9,7 +9,7 @@ from typing import Self, TypeVar
 import httpx
 
 from hamtune_client import calls
-from hamtune_client.calls import PAUSE_SECONDS, Call, refuse, unreachable
+from hamtune_client.calls import PAUSE_SECONDS, Call, read, refuse, unreachable
 from hamtune_client.models import Event
 
 __all__ = ["AsyncConnection"]
@@ -42,6 +42,7 @@ class AsyncConnection:
         Raises:
             Refused: The service said no.
             Unreachable: It did not answer.
+            HamtuneClientError: It answered what Hamtune does not.
         """
         for attempt in range(1, call.tries + 1):
             try:
@@ -52,7 +53,7 @@ class AsyncConnection:
                 await asyncio.sleep(PAUSE_SECONDS * attempt)
                 continue
             if response.is_success:
-                return call.read(response)
+                return read(call, response)
             pause = call.pause(response, attempt)
             if pause is None:
                 raise refuse(response)

@@ -55,6 +55,7 @@ __all__ = [
     "prioritise",
     "proposal",
     "propose",
+    "read",
     "read_event",
     "refuse",
     "release",
@@ -201,6 +202,21 @@ def refuse(response: httpx.Response) -> Refused:
         return Refused(
             response.status_code, f"{_shown(response.url)} answers {response.status_code}"
         )
+
+
+def read(call: Call[T], response: httpx.Response) -> T:
+    """The value of a successful answer.
+
+    Raises:
+        HamtuneClientError: It is not one of Hamtune's, or of another version of it.
+    """
+    try:
+        return call.read(response)
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise HamtuneClientError(
+            f"{_shown(response.url)} does not answer as Hamtune does: another service, "
+            "or another version of it"
+        ) from error
 
 
 def unreachable(url: httpx.URL, error: Exception) -> Unreachable:

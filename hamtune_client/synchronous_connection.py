@@ -10,7 +10,7 @@ from typing import Self, TypeVar
 import httpx
 
 from hamtune_client import calls
-from hamtune_client.calls import PAUSE_SECONDS, Call, refuse, unreachable
+from hamtune_client.calls import PAUSE_SECONDS, Call, read, refuse, unreachable
 from hamtune_client.models import Event
 
 __all__ = ["Connection"]
@@ -43,6 +43,7 @@ class Connection:
         Raises:
             Refused: The service said no.
             Unreachable: It did not answer.
+            HamtuneClientError: It answered what Hamtune does not.
         """
         for attempt in range(1, call.tries + 1):
             try:
@@ -53,7 +54,7 @@ class Connection:
                 time.sleep(PAUSE_SECONDS * attempt)
                 continue
             if response.is_success:
-                return call.read(response)
+                return read(call, response)
             pause = call.pause(response, attempt)
             if pause is None:
                 raise refuse(response)

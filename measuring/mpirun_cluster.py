@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
+from measuring.callers_environment import callers_environment
 from measuring.clusters import Launch, Library, Ran, RunFailed
 from measuring.launch_lines import library_version, line_of, patience
 from searchspace.errors import InvalidInput
@@ -94,14 +95,15 @@ def _finished(
     if shutil.which(command[0]) is None:
         raise RunFailed(f"{command[0]} cannot be started: there is no such program")
     # What is preloaded into programs is not for the guard, nor our modules for programs.
-    search_path = os.environ.get("PYTHONPATH")
+    given = callers_environment()
+    search_path = given.get("PYTHONPATH")
     ours = ["-u", "PYTHONPATH"] if search_path is None else [f"PYTHONPATH={search_path}"]
     theirs = [f"{name}={value}" for name, value in environment.items()]
     reading, writing = os.pipe()  # the command ends with our end of it, however that comes
     try:
         process = subprocess.Popen(
             [*_GUARD, "env", *ours, *theirs, *command],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env={**given, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             stdin=reading,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

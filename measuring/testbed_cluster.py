@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from measuring.callers_environment import callers_environment
 from measuring.clusters import Launch, Library, Ran, RunFailed
 from measuring.launch_lines import (
     launcher_of,
@@ -119,7 +120,7 @@ class TestbedCluster:
         launcher = [launcher_of(launch.library)]
         line = line_of(launch, launcher, self.hosts, self.cores_per_host, scratch, mine)
         environment = {
-            **os.environ,
+            **callers_environment(),
             **self._of_launcher(launch.library),
             "TMPDIR": str(scratch),
             **line.environment,

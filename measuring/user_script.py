@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from measuring.callers_environment import callers_environment
 from searchspace.errors import InvalidInput
 
 __all__ = ["Measured", "NoSeconds", "measure"]
@@ -80,7 +81,11 @@ def measure(
                     stdin=given,
                     stdout=output,
                     stderr=errors,
-                    env={**os.environ, **environment, "HAMTUNE_CONFIGURATION": str(file)},
+                    env={
+                        **callers_environment(),
+                        **environment,
+                        "HAMTUNE_CONFIGURATION": str(file),
+                    },
                     start_new_session=True,  # Ctrl-C is for us; we end it, and its descendants
                 )
             except OSError as error:

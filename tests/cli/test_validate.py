@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -85,11 +86,15 @@ BEST = Sample([0.5, 0.25], [Take(0.75, ["the cores were busy"])], ["it crashed"]
 
 
 def validate(
-    hamtune: Hamtune, monkeypatch: pytest.MonkeyPatch, *samples: Sample, more: tuple[str, ...] = ()
+    hamtune: Hamtune,
+    monkeypatch: pytest.MonkeyPatch,
+    *samples: Sample,
+    more: tuple[str, ...] = (),
+    measure: Callable[..., Any] | None = None,
 ) -> int:
     """The status of a validation that measures these of the first candidates."""
 
-    def measure(
+    def measure_first(
         _cluster: Any, _program: Any, candidates: list[Candidate], *_: Any, **__: Any
     ) -> dict[Candidate, Sample]:
         rest = [Sample() for _ in candidates]
@@ -99,7 +104,7 @@ def validate(
     (hamtune.directory / "hosts").write_text("localhost\n" * 4)
     hamtune("run", "job.yaml")
     monkeypatch.chdir(hamtune.directory)
-    monkeypatch.setattr("measuring.trials.measure_candidates", measure)
+    monkeypatch.setattr("measuring.trials.measure_candidates", measure or measure_first)
     where = ("--mpirun", LAUNCHER, "--hosts", "hosts", "--data", str(hamtune.data))
     return main(["validate", "validated", "--top", "2", "--spread", "0", *where, *more])
 
@@ -113,6 +118,23 @@ def test_a_candidate_that_was_not_run_is_shown_and_not_stored(
     assert "not run" in others[0]
     (kept,) = hamtune.json("measured", "validated")["items"]
     assert best.startswith(kept["label"])
+    assert [run["seconds"] for run in kept["runs"]] == [0.5, 0.25, 0.75, None]
+
+
+def test_an_interrupt_keeps_the_runs_so_far(
+    hamtune: Hamtune, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(
+        _cluster: Any, _program: Any, candidates: list[Candidate], *_: Any, **more: Any
+    ) -> None:
+        more["say"](candidates[0], BEST)
+        raise KeyboardInterrupt
+
+    assert validate(hamtune, monkeypatch, measure=interrupt) == 130
+    told = capsys.readouterr()
+    assert "375ms" in told.out.splitlines()[1].replace(" ", "")
+    assert "interrupted: the runs so far are told, and kept" in told.err
+    (kept,) = hamtune.json("measured", "validated")["items"]
     assert [run["seconds"] for run in kept["runs"]] == [0.5, 0.25, 0.75, None]
 
 

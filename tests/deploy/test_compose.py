@@ -69,6 +69,8 @@ def test_nothing_runs_as_root_or_writes_its_root_or_takes_all_there_is(
         assert "healthcheck" in service or name == "migrate"
         assert name in OURS or int(service["user"].partition(":")[0]) > 0, name
         assert ("seccomp=unconfined" in service["security_opt"]) == (name == "prepare")
+        options = [option for mount in service["tmpfs"] for option in re.split("[:,]", mount)]
+        assert ("exec" in options) == (name == "prepare")  # noexec where nothing is said
         assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))
     dockerfile = (ROOT / "Dockerfile").read_text()
     assert re.search(r"^RUN ./setup.sh", dockerfile, re.MULTILINE)  # what CI runs natively

@@ -335,6 +335,15 @@ def test_a_password_in_a_url_is_not_shown() -> None:
         assert "hunter2" not in str(error) and "127.0.0.1" in str(error)
 
 
+@pytest.mark.parametrize("answer", ["<html>", "[]", '{"items": 5}', '{"jobs": []}'])
+def test_another_service_under_the_url_is_said(answer: str) -> None:
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, text=answer))
+    with Client("http://127.0.0.1:9", transport=transport) as client:
+        for ask in (client.session, lambda: list(client.jobs())):
+            with pytest.raises(HamtuneClientError, match="does not answer as Hamtune does"):
+                ask()
+
+
 def test_the_key_goes_along(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 

@@ -14,8 +14,10 @@ _ROOMS = Path(__file__).resolve().parent / "rooms"
 
 def main() -> int:
     """Run the command line, with the rooms where it and the processes that it starts find them."""
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(_ROOMS), *([before] if before else [])])
+    # For programs of the user: measuring/callers_environment.py.
+    for name in ("PYTHONPATH", "PYTHONHOME"):
+        os.environ[f"HAMTUNE_CALLERS_{name}"] = os.environ.pop(name, "")
+    os.environ["PYTHONPATH"] = str(_ROOMS)
     sys.path.insert(0, str(_ROOMS))
     _find_simgrid()
     from cli.__main__ import main as command
