@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import zipfile
-from collections.abc import Mapping
+import zlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -19,11 +21,14 @@ from cli.options import example, json_option, print_json, say, server_option
 from cli.output_files import differs, say_replaced
 from searchspace.collectives.equivalents import TARGETS
 from searchspace.errors import HamtuneError, InvalidInput
-from searchspace.units import format_duration
+from searchspace.units import format_duration, format_size
 from service.exports.formats import ALL, FORMATS
 from service.settings import Settings
 
 __all__ = ["COMMANDS", "unpack"]
+
+_MOST_BYTES = 1 << 30
+_MOST_DEPTH = 16
 
 
 @click.command(
@@ -153,20 +158,42 @@ def unpack(content: bytes, output: Path) -> list[Path]:
     """Write the files of an export archive; names that lead out of `output` are refused.
 
     Which other files are replaced by that is told on stderr.
+
+    Raises:
+        HamtuneError: It is no archive, or none that our service writes.
     """
     written, replaced = [], []
-    with zipfile.ZipFile(io.BytesIO(content)) as packed:
-        for entry in packed.infolist():
-            name = PurePosixPath(entry.filename)
-            if name.is_absolute() or ".." in name.parts:
-                raise HamtuneError(f"the export holds a file outside its folder: {name}")
-            path = output.joinpath(*name.parts)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            unpacked = packed.read(entry)
-            if differs(path, unpacked):
-                replaced.append(path)
-            path.write_bytes(unpacked)
-            path.chmod(0o755 if entry.external_attr >> 16 & 0o111 else 0o644)
-            written.append(path)
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as packed:
+            entries = packed.infolist()
+            _check(entries)
+            for entry in entries:
+                path = output.joinpath(*PurePosixPath(entry.filename).parts)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with packed.open(entry) as file:
+                    unpacked = file.read(entry.file_size)  # without a size: whatever it inflates to
+                if differs(path, unpacked):
+                    replaced.append(path)
+                path.write_bytes(unpacked)
+                path.chmod(0o755 if entry.external_attr >> 16 & 0o111 else 0o644)
+                written.append(path)
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+        raise HamtuneError(f"the export cannot be read: {error}") from error
     say_replaced(replaced)
     return written
+
+
+def _check(entries: Sequence[zipfile.ZipInfo]) -> None:
+    """Refuse what a hostile service may put into an export, before anything of it is written."""
+    names = [PurePosixPath(entry.filename) for entry in entries]
+    above = {parent for name in names for parent in itertools.islice(name.parents, _MOST_DEPTH)}
+    for name, entry in zip(names, entries, strict=True):
+        if name.is_absolute() or ".." in name.parts:
+            raise HamtuneError(f"the export holds a file outside its folder: {entry.filename!a}")
+        plain = entry.filename.isprintable() and not entry.is_dir() and name not in above
+        if not plain or not 0 < len(name.parts) <= _MOST_DEPTH:
+            raise HamtuneError(f"the export holds a name of no file: {entry.filename[:80]!a}")
+        if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise HamtuneError(f"the export compresses {name} in a way that is not read")
+    if sum(entry.file_size for entry in entries) > _MOST_BYTES:
+        raise HamtuneError(f"the files of the export exceed {format_size(_MOST_BYTES)}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import time
 from pathlib import Path
 
@@ -21,6 +23,9 @@ from searchspace.errors import HamtuneError
 from service.settings import Settings
 
 __all__ = ["logs"]
+
+_COMMANDS_OF_TERMINALS = re.compile(r"[^\t\n\r -~\u00a0-\U0010ffff]|\r(?!\n)")
+"""Control characters: an end of a line is none."""
 
 
 @click.command(
@@ -86,14 +91,25 @@ def logs(
             state = client.get(path)
             for name in wanted:
                 text = client.download(f"{path}/logs/{name}", offset=shown[name]).decode()
-                click.echo(text, nl=False)
+                click.echo(_shown(text), nl=False)
                 shown[name] += len(text)
             if not follow or state["state"] in ("ready", "failed"):
                 break
             time.sleep(1.0)
     if state["state"] == "failed":
-        say(f"hamtune: {state['error'].splitlines()[0]}")
+        say(f"hamtune: {_harmless(state['error'].splitlines()[0])}")
     return 0
+
+
+def _shown(text: str) -> str:
+    """What a program printed, as it is, but on a terminal without what would command that."""
+    return _harmless(text) if sys.stdout.isatty() else text
+
+
+def _harmless(text: str) -> str:
+    return _COMMANDS_OF_TERMINALS.sub(
+        lambda found: found[0].encode("unicode_escape").decode("ascii"), text
+    )
 
 
 def _owner_of_logs(client: Client, reference: str) -> str:

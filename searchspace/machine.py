@@ -80,7 +80,7 @@ Speed = Annotated[float, _quantity(machine_speed, positive=True), _schema("100Gf
 Bandwidth = Annotated[float, _quantity(machine_bandwidth, positive=True), _schema("40Gbps")]
 Latency = Annotated[float, _quantity(machine_latency, positive=False), _schema("60ns")]
 
-_BOUNDARY = re.compile(r"(\d+):(\d*\.?\d+(?:[eE][+-]?\d+)?)")
+_BOUNDARY = re.compile(r"(\d+):((?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)")
 
 
 def _read_factors(value: Any) -> str:

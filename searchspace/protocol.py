@@ -45,7 +45,7 @@ MOST_PIECES = 100
 MOST_PROCESSORS = 1 << 20
 MOST_SECONDS_PER_BYTE = 1e-3
 
-_NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _PIECE = re.compile(rf"(\d+):({_NUMBER}):({_NUMBER})")
 
 

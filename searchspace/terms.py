@@ -35,7 +35,7 @@ WEIGHED: tuple[Weighed, ...] = get_args(Weighed)
 _OBJECTIVES = ("time", *WEIGHED)
 _AT_MOST = re.compile(
     r"(?:<=\s*)?"
-    r"(\d{1,3}(?:(?:,\d{3})+|(?:_\d{3})+)(?:\.\d+)?|\d*\.?\d+(?:e\+?\d+)?)",
+    r"(\d{1,3}(?:(?:,\d{3})+|(?:_\d{3})+)(?:\.\d+)?|(?:\d+(?:\.\d+)?|\.\d+)(?:e\+?\d+)?)",
     re.ASCII | re.IGNORECASE,
 )
 """A number whose digits may stand in groups of three: a comma is no decimal point."""

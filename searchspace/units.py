@@ -50,16 +50,18 @@ LEAST_MEMORY = 4 << 20
 LEAST_STORED_MEMORY = 1 << 20
 """Which jobs were once allowed, and still may say where they are stored."""
 
-_PER_SECOND = re.compile(r"\s*([0-9.]+)\s*([A-Za-z]+[bB])(?:it)?/s\s*")
-_QUANTITY = re.compile(r"\s*([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z]*)\s*")
+# No two parts that may take the same characters stand side by side: hostile text would be tried
+# with every split between them.
+_PER_SECOND = re.compile(r"([0-9.]+)\s*([A-Za-z]+[bB])(?:it)?/s")
+_QUANTITY = re.compile(r"((?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z]*)")
 
 
 def _parse(value: str | float, units: dict[str, float], what: str, example: str) -> float:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise InvalidInput(f"{value!r} is not a {what}; write it like {example}")
     if isinstance(value, str):
-        match = _QUANTITY.fullmatch(value)
-        per_second = _PER_SECOND.fullmatch(value)
+        match = _QUANTITY.fullmatch(value.strip())
+        per_second = _PER_SECOND.fullmatch(value.strip())
         if per_second is not None and f"{per_second[2]}ps" in units:
             raise InvalidInput(
                 f"'{value}' is not a {what}; write it as {per_second[1]}{per_second[2]}ps"

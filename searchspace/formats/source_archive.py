@@ -8,12 +8,13 @@ of it have the same hash.
 from __future__ import annotations
 
 import gzip
-import lzma
 import os
+import posixpath
 import stat
 import struct
 import tarfile
 import tempfile
+import threading
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ from typing import IO
 
 from searchspace.errors import InvalidInput
 from searchspace.formats.plain_file import check_plain
+from searchspace.formats.source_tar import open_part, read_members
 from searchspace.units import format_size
 
 __all__ = ["MAX_ENTRIES", "MAX_TREE_BYTES", "pack", "unpack"]
@@ -36,12 +38,14 @@ MAX_ENTRIES = 100_000
 _MAX_DEPTH = 64
 _MAX_NAME = 1024
 _MAX_TAR = MAX_TREE_BYTES + MAX_ENTRIES * 2048
-_MAX_TAR_EXTENSION = 1 << 20
 _MAX_ZIP_DIRECTORY = 16 << 20
+_ZIP64_END = 76  # the record with 64-bit sizes and the 20 bytes that tell where it is
 _CHUNK = 1 << 20
-_ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
-_BLOCK = 512
+_ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Those of which `zipfile` inflates a piece at a time: of others a kilobyte becomes gigabytes."""
 _TIME = 946_684_800  # every file is as old as the others, so that make rebuilds nothing for that
+_ARCHIVES_AT_A_TIME = threading.BoundedSemaphore(2)
+"""Each may take twice `MAX_TREE_BYTES` of temporary files while it is packed."""
 _VERSION_CONTROL = frozenset({".git", ".hg", ".svn"})
 
 
@@ -57,8 +61,7 @@ class _Entry:
 _Tree = dict[PurePosixPath, _Entry]
 
 _DAMAGED = (
-    zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, struct.error, EOFError,
-    OSError, ValueError, RuntimeError,
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, RuntimeError,
 )  # fmt: skip
 """What the libraries end with on archives that they cannot read."""
 
@@ -75,7 +78,7 @@ def pack(source: Path, target: Path) -> None:
         InvalidInput: It is none of these, or holds what a source tree must not hold: links that
             lead out of it, devices, names that climb, too many files or too large ones.
     """
-    with _read(source) as tree, target.open("wb") as raw:
+    with _ARCHIVES_AT_A_TIME, _read(source) as tree, target.open("wb") as raw:
         _check(tree)
         with (
             gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed,
@@ -144,16 +147,27 @@ def _copy(source: IO[bytes], target: IO[bytes], most: int) -> int:
 
 def _check(tree: _Tree) -> None:
     """Refuse entries that would be written outside the tree or could not be written."""
+    implied: set[PurePosixPath] = set()
     for name, entry in tree.items():
         text = str(name)
         if not text.isprintable() or len(text) > _MAX_NAME or len(name.parts) > _MAX_DEPTH:
             raise InvalidInput(f"the name {text[:80]!a} cannot be used in a source tree")
-        for parent in name.parents:
-            above = tree.get(parent)
-            if above is not None and (above.open is not None or above.link is not None):
-                raise InvalidInput(f"{name}: {parent} is not a directory")
+        _imply(tree, name, implied)
         if entry.link is not None and not _stays_inside(name, entry.link):
             raise InvalidInput(f"the link {name} leads out of the source tree")
+
+
+def _imply(tree: _Tree, name: PurePosixPath, implied: set[PurePosixPath]) -> None:
+    """Count the directories above an entry that have no entries of their own."""
+    for parent in name.parents[:-1]:
+        above = tree.get(parent)
+        if above is not None and (above.open is not None or above.link is not None):
+            raise InvalidInput(f"{name}: {parent} is not a directory")
+        if above is not None or parent in implied:
+            return  # those above that one are looked at from there
+        implied.add(parent)
+        if len(tree) + len(implied) > MAX_ENTRIES:
+            raise InvalidInput(f"there are more than {MAX_ENTRIES} files and directories")
 
 
 def _stays_inside(name: PurePosixPath, link: str) -> bool:
@@ -196,8 +210,6 @@ def _read(source: Path) -> Iterator[_Tree]:
                 tree = _read_tar(file, opened, packed=start[:2] == b"\x1f\x8b")
         except _DAMAGED as error:
             raise InvalidInput(f"the archive cannot be read: {error}") from error
-        except (ValueError, struct.error, UnicodeError) as error:
-            raise InvalidInput(f"the archive is damaged: {error}") from error
         yield _without_top(tree)
 
 
@@ -285,12 +297,18 @@ def _zip_opener(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[],
 def _check_zip_directory(file: IO[bytes]) -> None:
     """Refuse an archive whose table of contents, which is read into memory, is too large."""
     size = file.seek(0, os.SEEK_END)
-    file.seek(max(0, size - 65_557))
+    file.seek(max(0, size - 65_557 - _ZIP64_END))
     end = file.read()
     at = end.rfind(b"PK\5\6")
     if at < 0 or len(end) < at + 22:
         raise InvalidInput("the archive cannot be read: it has no table of contents")
     (directory,) = struct.unpack("<I", end[at + 12 : at + 16])
+    if at >= 20 and end[at - 20 : at - 16] == b"PK\6\7":
+        # ZIP64: `zipfile` then believes the record before this one alone
+        record = end[max(0, at - _ZIP64_END) : at - 20]
+        if not record.startswith(b"PK\6\6") or len(record) != _ZIP64_END - 20:
+            raise InvalidInput("the archive cannot be read: it has no table of contents")
+        (directory,) = struct.unpack("<Q", record[40:48])
     if directory > _MAX_ZIP_DIRECTORY:
         raise InvalidInput(f"there are more than {MAX_ENTRIES} files")
     file.seek(0)
@@ -305,43 +323,30 @@ def _read_tar(file: IO[bytes], opened: ExitStack, *, packed: bool) -> _Tree:
         if size > _MAX_TAR:
             raise InvalidInput(f"the archive inflates to more than {format_size(MAX_TREE_BYTES)}")
         plain.write(chunk)
-    _check_tar_headers(plain)
-    archive = opened.enter_context(tarfile.open(fileobj=plain, mode="r:"))  # noqa: SIM115
     tree: _Tree = {}
-    for info in archive:
+    for info in read_members(plain, MAX_ENTRIES):
         if info.issym():
             entry = _Entry(link=info.linkname)
         elif info.isdir():
             entry = _Entry()
-        elif (info.isreg() or info.islnk()) and not info.issparse():
-            entry = _Entry(open=_tar_opener(archive, info), executable=bool(info.mode & 0o100))
+        elif info.islnk():
+            entry = _linked(tree, info)
         else:
-            raise InvalidInput(f"{info.name} is neither a file nor a directory nor a link")
+            entry = _Entry(_tar_opener(plain, info), executable=bool(info.mode & 0o100))
         _put(tree, info.name, entry)
     return tree
 
 
-def _tar_opener(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[], IO[bytes]]:
-    def opened() -> IO[bytes]:
-        try:
-            file = archive.extractfile(info)
-        except KeyError:
-            raise InvalidInput(f"{info.name} is a link to a file that is not there") from None
-        except RecursionError:
-            raise InvalidInput(f"{info.name} is a link that leads back to itself") from None
-        if file is None:
-            raise InvalidInput(f"{info.name} is a link to something that is no file")
-        return file
-
-    return opened
+def _tar_opener(plain: IO[bytes], info: tarfile.TarInfo) -> Callable[[], IO[bytes]]:
+    start, size = info.offset_data, info.size
+    return lambda: open_part(plain, start, size)
 
 
-def _check_tar_headers(plain: IO[bytes]) -> None:
-    """Refuse extended headers too large for memory, which `tarfile` would read whole."""
-    plain.seek(0)
-    while len(header := plain.read(_BLOCK)) == _BLOCK and header[0]:
-        size = tarfile.nti(header[124:136])  # type: ignore[attr-defined]
-        if size < 0 or (header[156:157] in b"xXgLK" and size > _MAX_TAR_EXTENSION):
-            raise InvalidInput("the archive is damaged: a header is too large")
-        plain.seek((size + _BLOCK - 1) // _BLOCK * _BLOCK, os.SEEK_CUR)
-    plain.seek(0)
+def _linked(tree: _Tree, info: tarfile.TarInfo) -> _Entry:
+    """What a hard link is another name of: an entry before it, itself never a hard link."""
+    entry = tree.get(PurePosixPath(posixpath.normpath(info.linkname)))
+    if entry is None:
+        raise InvalidInput(f"{info.name} is a link to a file that is not there")
+    if entry.open is None and entry.link is None:
+        raise InvalidInput(f"{info.name} is a link to something that is no file")
+    return entry

@@ -236,3 +236,9 @@ def test_parallel_cables_of_a_job_are_written_as_they_were_read() -> None:
     job["machine"]["topology"]["edges"] = [[0, 2], [1]]
     with pytest.raises(InvalidInput, match=r"^machine\.topology\.edges\.1\.1: is required$"):
         load_new_job(job)
+
+
+def test_long_factors_are_read_in_one_pass() -> None:
+    model = {"bandwidth_factor": f"0:{'1' * 300_000}!", "latency_factor": "0:.5;8:5e-1"}
+    with pytest.raises(InvalidInput, match="is not 'bytes:factor'"):
+        parse_machine(HU | {"model": model})

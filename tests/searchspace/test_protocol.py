@@ -139,3 +139,9 @@ def test_its_numbers_read_back_are_the_same_protocol(name: str, fields: dict[str
 def test_refuses(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         protocol(**fields)
+
+
+def test_a_long_overhead_is_read_in_one_pass() -> None:
+    with pytest.raises(InvalidInput, match="is not 'bytes:seconds:seconds per byte'"):
+        protocol(send_overhead=f"0:{'1' * 300_000}!:0")
+    assert protocol(send_overhead="0:1.e-6:.0").send_overhead == ((0, 1e-6, 0.0),)

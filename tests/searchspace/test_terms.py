@@ -265,3 +265,12 @@ def test_the_schema_knows_the_terms() -> None:
     assert "cost" in json.dumps(found["properties"]["objective"])
     assert "weighted" in json.dumps(found["properties"]["objective"])
     assert "Parts" in found["$defs"]
+
+
+def test_a_long_limit_is_read_in_one_pass() -> None:
+    with pytest.raises(InvalidInput, match="a text like"):
+        check(Constraints, {"cost": "1" * 300_000 + "!"})
+    assert check(Constraints, {"cost": ".5", "power": "<= 1.5e+3"}).given == {
+        "cost": 0.5,
+        "power": 1500.0,
+    }

@@ -93,3 +93,15 @@ def test_a_written_duration_reads_back_to_four_digits(seconds: float) -> None:
     assert parse_duration(format_duration(seconds).replace(" ", "")) == pytest.approx(
         seconds, rel=1e-3
     )
+
+
+@pytest.mark.parametrize("text", ["1" * 300_000 + "!", "1" + " " * 300_000 + "!", "1" * 300_000])
+@pytest.mark.parametrize("parse", [parse_speed, parse_bandwidth, parse_duration, parse_size])
+def test_long_text_is_read_in_one_pass(parse: Callable[[object], float], text: str) -> None:
+    with pytest.raises(InvalidInput, match="is not a"):
+        parse(text)
+
+
+@pytest.mark.parametrize("text", [".5s", "0.5 s", "5e-1", "\t500ms\n", "00.50"])
+def test_numbers_may_be_written_in_these_ways(text: str) -> None:
+    assert parse_duration(text) == 0.5
