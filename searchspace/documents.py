@@ -66,11 +66,11 @@ def _check_scalars(document: Any) -> None:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidInput("is given twice", field=twice)
+    values: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in values:
+            raise InvalidInput("is given twice", field=name)
+        values[name] = value
     return values
 
 
@@ -135,7 +135,13 @@ class _StrictLoader(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[str] = set()
         for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.tag == _BOOLEAN:
+            # Such a key ends in an error anyway, once its text is written out at each level of it.
+            if not isinstance(key, yaml.ScalarNode):
+                raise yaml.MarkedYAMLError(
+                    problem="a key is a list or a mapping; keys are names",
+                    problem_mark=key.start_mark,
+                )
+            if key.tag == _BOOLEAN:
                 key.tag = _TEXT  # `on` is the name of a field; nothing is named by a truth value
             name = str(key.value)
             if name in seen:

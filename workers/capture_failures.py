@@ -22,26 +22,22 @@ _SIMGRID = re.compile(
     r"|Backtrace \(displayed|  ->  ?\d+# |Execution failed with )"
 )
 
-_ABORT = re.compile(r"MPI_Abort was called")
-
-# What SimGrid prints, and what that means. The first that is found counts.
+# What SimGrid prints, and what that means. The first that is found counts. The program prints what
+# it likes among it: a word is looked at where it begins only, and no text suits two repetitions.
+_CALL = r"\bP?(MPI_\w{1,60})\b"
 _MEANINGS: tuple[tuple[re.Pattern[str], str], ...] = (
     (
-        re.compile(r"P?(MPI_\w+): MPI_Init was not called"),
+        re.compile(rf"{_CALL}: MPI_Init was not called"),
         "{0} is called before MPI_Init, or by another thread than that of MPI_Init, of which a "
         "trace has one a rank",
     ),
     (
-        re.compile(r"(?:Not yet implemented|NOT_YET_IMPLEMENTED)\s*:?\s*P?(MPI_\w+)", re.I),
+        re.compile(rf"(?:Not yet implemented|NOT_YET_IMPLEMENTED)\s*(?::\s*)?{_CALL}", re.I),
         f"{{0}} is not supported under SMPI; {WAY_OUT}",
     ),
-    (
-        re.compile(r" P(MPI_\w+): (param .*)\n(?:.*\n)*?.*MPI_\w+ - returned (MPI_\w+) instead"),
-        "{0} failed with {2}: {1}",
-    ),
-    (re.compile(r"(MPI_\w+) - returned (MPI_\w+) instead"), "{0} failed with {1}"),
-    (_ABORT, "the program called MPI_Abort"),
 )
+_PARAMETER = re.compile(r" P(MPI_\w{1,60}): (param .{0,400})")
+_RETURNED = re.compile(rf"{_CALL} - returned (MPI_\w{{1,60}}) instead")
 
 
 def explain_build_failure(log: str) -> str | None:
@@ -71,12 +67,11 @@ def explain_failure(log: str, progress: Progress | None, status: int) -> str | N
     """
     if progress is not None and progress.stuck:
         return f"no rank of the program gets on: {who_waits(progress, over=True)}"
-    for pattern, meaning in _MEANINGS:
-        found = pattern.search(log)
-        if found and (status or pattern is _ABORT):
-            return meaning.format(*found.groups())
-    if progress is None:
-        return None
+    told = _what_simgrid_tells(log) if status else None
+    if told is None and "MPI_Abort was called" in log:
+        told = "the program called MPI_Abort"
+    if told is not None or progress is None:
+        return told
     if "Deadlock detected" in log:
         return f"the program deadlocks: {who_waits(progress, over=True)}"
     if re.search(r"Actor pid=\d+ is gone", log):
@@ -89,6 +84,20 @@ def explain_failure(log: str, progress: Progress | None, status: int) -> str | N
             None,
         )
     return None
+
+
+def _what_simgrid_tells(log: str) -> str | None:
+    """Which call failed and why, with the parameter that SimGrid found wrong before, if any."""
+    for pattern, meaning in _MEANINGS:
+        found = pattern.search(log)
+        if found:
+            return meaning.format(found[1])
+    parameter = _PARAMETER.search(log)
+    found = _RETURNED.search(log, parameter.end()) if parameter else None
+    if parameter and found:
+        return f"{parameter[1]} failed with {found[2]}: {parameter[2]}"
+    found = _RETURNED.search(log)
+    return f"{found[1]} failed with {found[2]}" if found else None
 
 
 def who_crashed(progress: Progress | None) -> str:

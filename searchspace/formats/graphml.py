@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from xml.etree.ElementTree import Element, ParseError
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 from xml.sax.saxutils import escape, quoteattr
 
 from defusedxml import DefusedXmlException
-from defusedxml.ElementTree import fromstring
+from defusedxml.ElementTree import DefusedXMLParser
 
 from searchspace.errors import InvalidInput
 from searchspace.formats.fabric import Fabric, build_fabric, check_size
@@ -17,6 +17,7 @@ from searchspace.machine import MOST_CABLES
 __all__ = ["parse_xml", "read_graphml", "tag_of", "write_graphml"]
 
 _DEEPEST = 100
+_LONGEST_NAMESPACE = 200
 _ONE = re.compile(r"(\+?0*1(\.0*)?)?", re.ASCII)
 _CABLES = re.compile(r"\d{1,4}", re.ASCII)
 
@@ -25,10 +26,13 @@ def parse_xml(text: str) -> Element:
     """Reads XML without entities and document types that do harm.
 
     Raises:
-        InvalidInput: It is not XML, uses entities, or is nested more than 100 deep.
+        InvalidInput: It is not XML, uses entities or other declarations of its own, names a very
+            long namespace, or is nested more than 100 deep.
     """
+    parser = _Parser()
     try:
-        root: Element = fromstring(text.encode())
+        parser.feed(text.encode())
+        root: Element = parser.close()
     except ParseError as error:
         raise InvalidInput(f"not XML: {error}") from None
     except DefusedXmlException:
@@ -41,6 +45,35 @@ def parse_xml(text: str) -> Element:
     if level:
         raise InvalidInput(f"XML with more than {_DEEPEST} elements inside each other is not read")
     return root
+
+
+class _Parser(DefusedXMLParser):
+    """Refuses what a small file puts into each of many elements.
+
+    That are default values of attributes, which a DOCTYPE declares between its brackets, and the
+    namespace of a name, which is a part of it. A DOCTYPE that names a file alone, as SimGrid's and
+    hwloc's, is passed over.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(target=TreeBuilder(), forbid_dtd=True)
+        self.parser.StartNamespaceDeclHandler = self._check_namespace
+
+    def defused_start_doctype_decl(
+        self, name: str, sysid: str | None, pubid: str | None, has_internal_subset: bool
+    ) -> None:
+        if has_internal_subset:
+            raise InvalidInput(
+                "XML with entities is not read, nor with other declarations in its DOCTYPE; take "
+                "out what stands there from [ to ]"
+            )
+
+    def _check_namespace(self, _prefix: str | None, uri: str | None) -> None:
+        if uri is not None and len(uri) > _LONGEST_NAMESPACE:
+            raise InvalidInput(
+                f"XML with a namespace of more than {_LONGEST_NAMESPACE} characters is not read: "
+                f"{uri[:60]!r}"
+            )
 
 
 def tag_of(element: Element) -> str:

@@ -3,69 +3,123 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterator
 
 from searchspace.errors import InvalidInput
 
-__all__ = ["expand"]
+__all__ = ["LONGEST_NAME", "MOST_CHARACTERS", "count_names", "expand"]
+
+LONGEST_NAME = 253
+"""Characters of a host's name, as in the domain name system."""
+
+MOST_CHARACTERS = 1 << 24
+"""Of all names together: a list of little text stands for many that are long."""
 
 _MOST = 1 << 20
 _PART = re.compile(r"\[([^\[\]]*)\]|([^,\[\]]+)|(,)|(.)")
+_RANGE = re.compile(r"\s*(\d{1,9})(?:-(\d{1,9}))?\s*")
 
 
 def expand(text: str) -> list[str]:
     """Writes a list out.
 
     Raises:
-        InvalidInput: A bracket is not closed, a range is not `low-high`, or there are too many.
+        InvalidInput: A bracket is not closed, a range is not `low-high`, a name is longer than 253
+            characters, or there are too many.
     """
-    names: list[str] = []
-    for group in _split(text):
-        for parts in itertools.product(*group):
-            names.append("".join(parts))
-        _check_count(len(names), text)
-    return names
+    return [
+        "".join(chosen)
+        for group in _checked(text)
+        for chosen in itertools.product(*map(_written, group))
+    ]
 
 
-def _check_count(count: int, text: str) -> None:
-    if count > _MOST:
-        raise InvalidInput(f"'{text[:60]}' stands for more than {_MOST} names")
+def count_names(text: str) -> int:
+    """How many names a list stands for, without writing them out.
+
+    Raises:
+        InvalidInput: As `expand`.
+    """
+    return sum(map(_count, _checked(text)))
 
 
-def _split(text: str) -> Iterator[list[list[str]]]:
-    """Yields for each name of the list what its parts can be."""
-    group: list[list[str]] = []
-    combinations = 1
+# What a part of a name can be: itself, or numbers, in ranges of which each has a least width.
+_Part = str | list[tuple[range, int]]
+
+
+def _written(part: _Part) -> list[str]:
+    if isinstance(part, str):
+        return [part]
+    return [str(number).zfill(width) for numbers, width in part for number in numbers]
+
+
+def _count(group: list[_Part]) -> int:
+    return math.prod(
+        sum(len(numbers) for numbers, _ in part) for part in group if not isinstance(part, str)
+    )
+
+
+def _longest(part: _Part) -> int:
+    if isinstance(part, str):
+        return len(part)
+    return max(max(len(str(numbers[-1])), width) for numbers, width in part)
+
+
+def _checked(text: str) -> Iterator[list[_Part]]:
+    """Yields what the parts of each name of a list can be, where that is not too much to write."""
+    names = characters = 0
+    for group, longest in _split(text):
+        count = _count(group)
+        names += count
+        characters += longest * count
+        if names > _MOST:
+            raise InvalidInput(f"'{text[:60]}' stands for more than {_MOST} names")
+        if characters > MOST_CHARACTERS:
+            raise InvalidInput(
+                f"'{text[:60]}' stands for names of more than {MOST_CHARACTERS} characters "
+                "together; name fewer hosts, or give them shorter names"
+            )
+        yield group
+
+
+def _split(text: str) -> Iterator[tuple[list[_Part], int]]:
+    """Yields what the parts of each name can be, and how long the longest such name is."""
+    group: list[_Part] = []
+    longest = 0
     for match in _PART.finditer(text):
         ranges, plain, comma, other = match.groups()
         if other is not None:
             raise InvalidInput(f"'{text[:60]}' has a bracket that is not closed")
-        if comma is not None:
-            if group:
-                yield group
-            group, combinations = [], 1
-        elif plain is not None:
-            group.append([plain])
-        else:
-            numbers: list[str] = []
-            for part in ranges.split(","):
-                found, width = _range(part, text)
-                _check_count(combinations * (len(numbers) + len(found)), text)
-                numbers += (str(number).zfill(width) for number in found)
-            combinations *= len(numbers)
-            group.append(numbers)
+        if comma is None:
+            group.append(_ranges(ranges, text) if plain is None else plain)
+            longest += _longest(group[-1])
+        elif group:
+            yield group, longest
+            group, longest = [], 0
+        if longest > LONGEST_NAME:
+            raise InvalidInput(
+                f"'{text[:60]}' has a name of more than {LONGEST_NAME} characters, the most that "
+                "the name of a host can have"
+            )
     if group:
-        yield group
+        yield group, longest
+
+
+def _ranges(text: str, whole: str) -> list[tuple[range, int]]:
+    if text.count(",") >= _MOST:
+        raise InvalidInput(f"'{whole[:60]}' stands for more than {_MOST} names")
+    return [_range(part, whole) for part in text.split(",")]
 
 
 def _range(part: str, text: str) -> tuple[range, int]:
     """The numbers of a range and how many digits they have at least."""
-    found = re.fullmatch(r"\s*(\d{1,9})(?:-(\d{1,9}))?\s*", part)
+    found = _RANGE.fullmatch(part)
     if found is None:
-        raise InvalidInput(f"'{part}' in '{text[:60]}' is not a number or a range like 1-8")
+        raise InvalidInput(f"'{part[:60]}' in '{text[:60]}' is not a number or a range like 1-8")
     low = found[1]
     high = found[2] or low
     if int(high) < int(low) or int(high) - int(low) >= _MOST:
-        raise InvalidInput(f"'{part}' in '{text[:60]}' is not a range from low to high")
+        raise InvalidInput(f"'{part[:60]}' in '{text[:60]}' is not a range from low to high")
     return range(int(low), int(high) + 1), len(low)

@@ -31,10 +31,12 @@ IB_DISCOVER = "ibnetdiscover"
 """The name of the format, a key of `FORMATS`."""
 
 _NODE = re.compile(r'(Switch|Ca|Rt)\s+(\d+)\s+"([^"]+)"\s*(?:#\s*"([^"]*)")?')
-_PORT = re.compile(r'\[(\d+)\](?:\[\w+\])?(?:\(([0-9a-fA-F]+)\))?\s+"([^"]+)"\[(\d+)\]')
+# Numbers of ports and lanes have few digits, and Python reads no whole number of thousands.
+_PORT = re.compile(r'\[(\d{1,5})\](?:\[\w+\])?(?:\(([0-9a-fA-F]+)\))?\s+"([^"]+)"\[(\d{1,5})\]')
 _GUID = re.compile(r"(?:switch|ca)guid=0x([0-9a-fA-F]+)(?:\(([0-9a-fA-F]+)\))?", re.IGNORECASE)
-_RATE = re.compile(r"\s(\d+)x([A-Z]+\d*)$")
-_CALLED = re.compile(r'#[^"]*"([^"]*)"')
+_RATE = re.compile(r"\s(\d{1,5})x([A-Z]+\d*)$")
+# Matched from where a port's own words end, with one way to match: a search begins at every `#`.
+_CALLED = re.compile(r'[^#]*#[^"]*"([^"]*)"')
 _ATTRIBUTE = re.compile(r"(vendid|devid|sysimgguid|switchguid|caguid|rtguid)=", re.IGNORECASE)
 
 _OF_SWITCH = "Aggregation Node"  # in the description of what a switch reduces data by
@@ -172,7 +174,7 @@ def _add_cable(found: _Found, device: str, port: re.Match[str], number: int) -> 
             found.rates.setdefault(ends, LinkRate(int(rate[1]), rate[2]))
     if port[2] is not None:
         found.add_port(device, port[2])
-    called = _CALLED.search(port.string, port.end())
+    called = _CALLED.match(port.string, port.end())
     if called is not None:
         found.called.setdefault(port[3], called[1])
 

@@ -16,6 +16,7 @@ from searchspace.errors import InvalidInput
 from searchspace.formats.operations import Value, encode
 from searchspace.formats.otf2_collectives import OPERATIONS
 from searchspace.formats.otf2_communicators import Communicator, Late
+from searchspace.formats.slots import Slots
 
 __all__ = ["MPI_EVENTS", "Rank"]
 
@@ -52,7 +53,7 @@ class Rank:
         self._flops_per_tick = flops_per_tick
         self._communicator = communicator
         self._places: deque[Late] = deque()
-        self._slots: set[int] = set()
+        self._slots = Slots()
         # Regions that the rank is in: the MPI function, if it is one.
         self._regions: list[str | None] = []
         self._mpi_depth = 0
@@ -65,6 +66,7 @@ class Rank:
         self._collectives: deque[_Collective] = deque()
         self._pending: dict[int, _Collective] = {}
         # Within the present MPI function.
+        self._function = ""
         self._completed: list[int] = []
         self._exchange: dict[str, Value] | None = None
         self._saw_event = False
@@ -88,6 +90,7 @@ class Rank:
         if self._since is not None:
             self._ticks += time - self._since
         self._since = None
+        self._function = function
         self._completed, self._exchange, self._saw_event = [], None, False
         if function in ("MPI_INIT", "MPI_INIT_THREAD"):
             self._ticks, self._initialised = 0, True
@@ -119,7 +122,7 @@ class Rank:
             self._put("wait", {"slot": self._completed[0]})
         elif self._completed:
             self._put("waitall", {"slots": self._completed})
-        self._slots.difference_update(self._completed)
+        self._slots.free(self._completed)
 
     def paused(self, start: int, stop: int) -> None:
         """The measurement wrote its buffer: that time is nobody's computation."""
@@ -189,19 +192,11 @@ class Rank:
             self.encoded += self._places.popleft().encoded or b""
             self.operations += 1
 
-    def _function(self) -> str:
-        return next(name for name in self._regions if name is not None)
-
     def _message(self, comm: Any, peer: int, tag: int, length: int) -> dict[str, Value]:
         communicator = self._communicator(comm)
         count, size = _counted(length)
         fields: dict[str, Value] = {"comm": communicator.number, "peer": communicator.peer(peer)}
         return {**fields, "tag": tag, "count": count, "size": size}
-
-    def _take_slot(self) -> int:
-        slot = next(slot for slot in range(len(self._slots) + 1) if slot not in self._slots)
-        self._slots.add(slot)
-        return slot
 
     def _opened(self, request: int, slot: int | None, late: Late | None) -> None:
         before = self._open.pop(request, None)
@@ -221,7 +216,7 @@ class Rank:
         return late
 
     def _send(self, event: Any) -> None:
-        function = self._function()
+        function = self._function
         fields = self._message(event.communicator, event.receiver, event.msg_tag, event.msg_length)
         if function in _NO_REQUEST:
             raise InvalidInput(f"{function} without its request: record the group `xnonblock`, too")
@@ -234,7 +229,7 @@ class Rank:
 
     def _receive(self, event: Any) -> None:
         fields = self._message(event.communicator, event.sender, event.msg_tag, event.msg_length)
-        function = self._function()
+        function = self._function
         if function.startswith("MPI_SENDRECV"):
             self._exchange = {**(self._exchange or {}), "comm": fields["comm"]}
             self._exchange |= {"from": fields["peer"], "recv_tag": fields["tag"]}
@@ -245,12 +240,12 @@ class Rank:
             raise InvalidInput(f"{function} without its request: record the group `xnonblock`, too")
 
     def _isend(self, event: Any) -> None:
-        name = _STARTS.get(self._function(), "isend")
+        name = _STARTS.get(self._function, "isend")
         fields = self._message(event.communicator, event.receiver, event.msg_tag, event.msg_length)
         if name == "bsend":
             self._opened(event.request_id, None, None)
         else:
-            fields["slot"] = slot = self._take_slot()
+            fields["slot"] = slot = self._slots.take()
             self._opened(event.request_id, slot, None)
         self._put(name, fields)
 
@@ -258,7 +253,7 @@ class Rank:
         self._complete(event.request_id)
 
     def _irecv_request(self, event: Any) -> None:
-        self._opened(event.request_id, self._take_slot(), self._place())
+        self._opened(event.request_id, self._slots.take(), self._place())
 
     def _irecv(self, event: Any) -> None:
         slot = self._open.get(event.request_id, (None, None))[0]
@@ -288,7 +283,7 @@ class Rank:
         if event.message_id not in self._messages:
             raise InvalidInput(f"message {event.message_id} is received that no probe found")
         self._messages[-event.request_id - 1] = self._messages.pop(event.message_id)
-        self._opened(event.request_id, self._take_slot(), self._place())
+        self._opened(event.request_id, self._slots.take(), self._place())
 
     def _imrecv(self, event: Any) -> None:
         slot = self._open.get(event.request_id, (None, None))[0]
@@ -311,10 +306,10 @@ class Rank:
         self._arrive()
 
     def _collective_request(self, event: Any) -> None:
-        if self._function() not in {f"MPI_I{name[4:]}" for name in _COLLECTIVES}:
+        if self._function not in {f"MPI_I{name[4:]}" for name in _COLLECTIVES}:
             self._opened(event.request_id, None, None)
             return
-        call = _Collective(self._place(), self._take_slot())
+        call = _Collective(self._place(), self._slots.take())
         self._opened(event.request_id, call.slot, call.late)
         self._pending[event.request_id] = call
         self._collectives.append(call)

@@ -13,12 +13,14 @@ from xml.etree.ElementTree import Element
 from searchspace.errors import InvalidInput
 from searchspace.formats.fabric import Fabric, build_fabric, check_size
 from searchspace.formats.graphml import parse_xml, tag_of
-from searchspace.formats.host_list import expand
+from searchspace.formats.host_list import LONGEST_NAME, MOST_CHARACTERS, expand
 from searchspace.graph import Graph
 from searchspace.topology.grid import grid_edges
 from searchspace.topology.xgft import fat_tree
 
 __all__ = ["read_simgrid"]
+
+_MOST_NUMBERS = 32  # of a topology's parameter: dimensions of a torus, levels of a tree
 
 
 def read_simgrid(text: str) -> Fabric:
@@ -45,9 +47,7 @@ def read_simgrid(text: str) -> Fabric:
 
 
 def _cluster(cluster: Element) -> Fabric:
-    radical = re.sub(r"\s", "", cluster.get("radical") or "")
-    numbers = expand(f"[{radical}]") if radical else []
-    names = [f"{cluster.get('prefix') or ''}{n}{cluster.get('suffix') or ''}" for n in numbers]
+    names = _names(cluster)
     kind = (cluster.get("topology") or "FLAT").upper()
     parameters = cluster.get("topo_parameters") or ""
     if kind == "FLAT":
@@ -61,6 +61,25 @@ def _cluster(cluster: Element) -> Fabric:
     if kind == "FAT_TREE":
         return _fat_tree(names, parameters)
     raise InvalidInput(f"clusters of topology {kind} cannot be imported")
+
+
+def _names(cluster: Element) -> list[str]:
+    radical = re.sub(r"\s", "", cluster.get("radical") or "")
+    prefix, suffix = cluster.get("prefix") or "", cluster.get("suffix") or ""
+    numbers = expand(f"[{radical}]") if radical else []
+    # Each host has them, of which a short radical makes many.
+    beside = len(prefix) + len(suffix)
+    if beside + max(map(len, numbers), default=0) > LONGEST_NAME:
+        raise InvalidInput(
+            f"the hosts of the cluster have names of more than {LONGEST_NAME} characters; make its "
+            "prefix and suffix shorter"
+        )
+    if beside * len(numbers) > MOST_CHARACTERS:
+        raise InvalidInput(
+            f"the names of the cluster's {len(numbers)} hosts have more than {MOST_CHARACTERS} "
+            "characters together; make its prefix and suffix shorter"
+        )
+    return [f"{prefix}{number}{suffix}" for number in numbers]
 
 
 def _fat_tree(names: list[str], parameters: str) -> Fabric:
@@ -93,9 +112,14 @@ def _check_count(names: list[str], wanted: int, parameters: str) -> None:
 
 
 def _numbers(text: str) -> list[int]:
+    count = text.count(",") + 1
+    if count > _MOST_NUMBERS:
+        raise InvalidInput(
+            f"'{text[:60]}' is a list of {count} numbers; at most {_MOST_NUMBERS} are read"
+        )
     words = [word.strip() for word in text.split(",")]
     if not all(re.fullmatch(r"\d{1,6}", word) for word in words) or "0" in words:
-        raise InvalidInput(f"'{text}' is not a list of numbers from 1 on")
+        raise InvalidInput(f"'{text[:60]}' is not a list of numbers from 1 on")
     return [int(word) for word in words]
 
 
@@ -108,6 +132,7 @@ def _zone(zone: Element) -> Fabric:
         raise InvalidInput(f"zones with routing '{zone.get('routing')}' cannot be imported")
     hosts = [e.get("id") or "" for e in zone if tag_of(e) == "host"]
     switches = [e.get("id") or "" for e in zone if tag_of(e) == "router"]
+    known_ends = {*hosts, *switches}
     joined: dict[str, frozenset[str]] = {}
     used: dict[str, None] = {}
     for route in (e for e in zone if tag_of(e) == "route"):
@@ -116,7 +141,7 @@ def _zone(zone: Element) -> Fabric:
         cables = [link for link in links if not link.startswith("switch-")]
         if len(ends) == 1:
             continue  # loopback
-        if not ends <= {*hosts, *switches}:
+        if not ends <= known_ends:
             raise InvalidInput(
                 f"a route joins {' and '.join(sorted(ends))}, of which one is unknown"
             )

@@ -12,7 +12,8 @@ from searchspace.formats.host_list import expand
 __all__ = ["read_slurm_topology"]
 
 _KEYS = {"switchname", "nodes", "switches", "linkspeed", "comment"}
-_PAIR = re.compile(r'(\w+)=("[^"]*"|\S+)')
+# Matched where the pair before it ends: a search begins at every letter of a long word.
+_PAIR = re.compile(r'(\w+)=("[^"]*"|\S+)\s*')
 
 
 def read_slurm_topology(text: str) -> Fabric:
@@ -77,29 +78,32 @@ class _Tree:
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
     """Yields lines with their number; a backslash at the end joins the next one."""
-    joined, first = "", 0
-    for number, line in enumerate(text.splitlines(), start=1):
+    parts: list[str] = []
+    first = 0
+    for number, line in enumerate((*text.splitlines(), ""), start=1):
         line = line.partition("#")[0].rstrip()
-        first = first if joined else number
+        first = first if parts else number
         if line.endswith("\\"):
-            joined += line[:-1] + " "
+            parts.append(line[:-1])
             continue
-        joined += line
-        if joined.strip():
-            yield first, joined.strip()
-        joined = ""
-    if joined.strip():
-        yield first, joined.strip()
+        joined = " ".join((*parts, line)).strip()
+        if joined:
+            yield first, joined
+        parts = []
 
 
 def _fields(number: int, line: str) -> dict[str, str]:
-    fields = {key.lower(): value.strip('"') for key, value in _PAIR.findall(line)}
-    unknown = [word for word in fields if word not in _KEYS]
-    if unknown or _PAIR.sub("", line).strip():
-        raise InvalidInput(
-            f"line {number} is not known: {line[:60]!r}; a tree has SwitchName=, Nodes=, "
-            f"Switches=, LinkSpeed="
-        )
+    fields: dict[str, str] = {}
+    at = 0
+    while at < len(line):
+        pair = _PAIR.match(line, at)
+        if pair is None or pair[1].lower() not in _KEYS:
+            raise InvalidInput(
+                f"line {number} is not known: {line[:60]!r}; a tree has SwitchName=, Nodes=, "
+                f"Switches=, LinkSpeed="
+            )
+        fields[pair[1].lower()] = pair[2].strip('"')
+        at = pair.end()
     return fields
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from searchspace.errors import InvalidInput
 from searchspace.formats.operations import Value, encode
 from searchspace.formats.plain_file import check_plain
+from searchspace.formats.slots import Slots
 from searchspace.formats.time_independent import WTIME_SECONDS
 from searchspace.formats.trace import MAX_RANKS, RankBlock, TraceHeader, write_trace
 
@@ -91,7 +92,7 @@ class _Rank:
         self._host_speed = host_speed
         self._default = _BYTE
         self._open: dict[tuple[int, int, int], deque[int]] = {}
-        self._slots: set[int] = set()
+        self._slots = Slots()
 
     def add(self, action: str, words: Sequence[str]) -> None:
         """Add one action.
@@ -131,8 +132,7 @@ class _Rank:
             raise InvalidInput("messages with any tag cannot be imported")
         fields = {"peer": peer, "tag": tag, "count": _count(words[2]), "size": self._size(words, 3)}
         if action.startswith("i"):
-            slot = next(slot for slot in range(len(self._slots) + 1) if slot not in self._slots)
-            self._slots.add(slot)
+            slot = self._slots.take()
             key = (self.rank, peer, tag) if action == "isend" else (peer, self.rank, tag)
             self._open.setdefault(key, deque()).append(slot)
             fields["slot"] = slot
@@ -147,18 +147,21 @@ class _Rank:
 
     def wait(self, _: str, words: Sequence[str]) -> None:
         """`wait source target tag`, which does nothing where no such request is open."""
-        waiting = self._open.get((int(words[0]), int(words[1]), int(words[2])))
+        key = int(words[0]), int(words[1]), int(words[2])
+        waiting = self._open.get(key)
         if waiting:
             slot = waiting.popleft()
-            self._slots.remove(slot)
+            if not waiting:
+                del self._open[key]
+            self._slots.free([slot])
             self._put("wait", slot=slot)
 
     def waitall(self, *_: object) -> None:
         """`waitall`, of all open requests."""
         if self._slots:
-            self._put("waitall", slots=sorted(self._slots))
+            self._put("waitall", slots=self._slots.taken)
         self._open.clear()
-        self._slots.clear()
+        self._slots = Slots()
 
     def finalize(self, *_: object) -> None:
         """`finalize`."""

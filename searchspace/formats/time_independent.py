@@ -6,6 +6,7 @@ named by (source, target, tag). What it cannot express is refused by name.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -35,6 +36,7 @@ SEND_SLOT, RECEIVE_SLOT = -1, -2
 
 Fields = Mapping[str, Value]
 Words = Sequence[Any]
+_Key = tuple[int, int, int]  # source, target, tag
 
 
 class NotConvertible(HamtuneError):
@@ -135,12 +137,15 @@ class _Requests:
     def __init__(self, rank: int) -> None:
         self._rank = rank
         self._started = 0
-        self._open: dict[int, tuple[int, tuple[int, int, int] | None]] = {}
+        self._open: dict[int, tuple[int, _Key | None]] = {}
+        self._waiting: dict[_Key, deque[int]] = {}  # of each key, oldest first
 
     def start(self, name: str, fields: Fields) -> Iterator[Words]:
         peer, tag = _known(fields["peer"]), _int(fields["tag"])
         key = (self._rank, peer, tag) if name == "isend" else (peer, self._rank, tag)
         self._open[_int(fields["slot"])] = self._started, None if peer == PROC_NULL else key
+        if peer != PROC_NULL:
+            self._waiting.setdefault(key, deque()).append(self._started)
         self._started += 1
         if peer != PROC_NULL:
             yield name, peer, tag, *_bytes(fields)
@@ -151,10 +156,12 @@ class _Requests:
             started, key = self._open.pop(slot)
             if key is None:
                 continue
-            if any(key == other and age < started for age, other in self._open.values()):
+            if self._waiting[key].popleft() != started:
                 raise NotConvertible(
                     "it waits for messages with equal partner and tag out of order"
                 )
+            if not self._waiting[key]:
+                del self._waiting[key]
             yield "wait", *key
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from searchspace.errors import InvalidInput
-from searchspace.formats.host_list import expand
+from searchspace.formats.host_list import count_names, expand
 from searchspace.formats.ib_discover import Guids, read_ib_discover, read_ib_guids, read_ib_ports
 from searchspace.machine import Machine
 
 __all__ = ["Device", "host_names", "is_host_name", "known_devices", "known_ports"]
+
+_T = TypeVar("_T")
 
 # What may stand in a file of any tool, and in a command line, without quotes.
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?")
@@ -39,37 +42,51 @@ def host_names(text: str, machine: Machine) -> tuple[str, ...]:
         InvalidInput: There are too few or too many, one stands twice or is no host name, or they
             are the machine's own names in another order.
     """
-    names: list[str] = []
+    # Counted before any is written out: a short list can stand for very many.
+    count = sum(_read(count_names, number, word) for number, word in _words(text))
     seen: dict[str, int] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        try:
-            found = [name for word in line.partition("#")[0].split() for name in expand(word)]
-        except InvalidInput as error:
-            raise InvalidInput(f"line {number}: {error.message}", field="hosts") from None
-        for name in found:
-            if not is_host_name(name):
-                raise InvalidInput(
-                    f"line {number}: {name[:60]!r} is not a host name", field="hosts"
-                )
-            if name in seen:
-                raise InvalidInput(
-                    f"line {number}: {name} stands on line {seen[name]} already", field="hosts"
-                )
-            seen[name] = number
-            names.append(name)
-    if len(names) != machine.nodes:
+    if count <= machine.nodes:
+        for number, word in _words(text):
+            for name in _read(expand, number, word):
+                _check_name(name, number, seen)
+                seen[name] = number
+    if count != machine.nodes:
         raise InvalidInput(
-            f"the list names {len(names)} hosts; the machine has {machine.nodes}, name each once",
+            f"the list names {count} hosts; the machine has {machine.nodes}, name each once",
             field="hosts",
         )
+    names = tuple(seen)
     own = machine.host_names
-    if tuple(names) != own and set(names) == set(own):
+    if names != own and set(names) == set(own):
         raise InvalidInput(
             "the list has the machine's own hosts in another order; leave it away, since the job "
             "knows its hosts by name",
             field="hosts",
         )
-    return tuple(names)
+    return names
+
+
+def _words(text: str) -> Iterator[tuple[int, str]]:
+    """Yields each list with the number of its line."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        for word in line.partition("#")[0].split():
+            yield number, word
+
+
+def _read(read: Callable[[str], _T], number: int, word: str) -> _T:
+    try:
+        return read(word)
+    except InvalidInput as error:
+        raise InvalidInput(f"line {number}: {error.message}", field="hosts") from None
+
+
+def _check_name(name: str, number: int, seen: Mapping[str, int]) -> None:
+    if not is_host_name(name):
+        raise InvalidInput(f"line {number}: {name[:60]!r} is not a host name", field="hosts")
+    if name in seen:
+        raise InvalidInput(
+            f"line {number}: {name} stands on line {seen[name]} already", field="hosts"
+        )
 
 
 def known_devices(text: str, machine: Machine) -> Mapping[int, Device]:

@@ -79,3 +79,17 @@ def test_dates_are_text_as_in_json() -> None:
 def test_a_tab_is_named() -> None:
     with pytest.raises(InvalidInput, match="line 2, column 1: a tab, where YAML is indented by sp"):
         read_document("a: 1\n\tb: 2\n")
+
+
+def test_the_key_that_stands_twice_is_found_among_very_many() -> None:
+    """Counting each of them took time by the square of their number."""
+    names = [*range(70_000), 69_999]
+    document = "{" + ",".join(f'"{name:x}":0' for name in names) + "}"
+    with pytest.raises(InvalidInput, match=f"^{69_999:x}: is given twice"):
+        read_document(document)
+
+
+@pytest.mark.parametrize("text", ["? [a, b]\n: 1", "{{a: 1}: 2}", "? " * 60 + "[a, a]"])
+def test_a_key_of_yaml_is_a_name(text: str) -> None:
+    with pytest.raises(InvalidInput, match=r"line 1, column .: a key is a list or a mapping; keys"):
+        read_document(text)

@@ -117,3 +117,22 @@ def test_all_ports_of_a_host_have_their_guids() -> None:
         "n01": Guids(0xA0, (0xA01, 0xA02, 0xA11)),
         "n02": Guids(0xA2, (0xA21,)),
     }
+
+
+def test_a_comment_of_many_signs_is_passed_over() -> None:
+    """Looking for a description from each of them took days."""
+    text = fabric("n01 mlx5_0", "n02 mlx5_0")
+    line = next(line for line in text.splitlines() if line.startswith('[1] "H-a0"'))
+    long = text.replace(line, f"{line.partition('#')[0]}{'#' * 4_000_000}")
+    called = text.replace(line, line.replace("#", "###"))
+
+    assert read_ib_discover(long) == read_ib_discover(called) == read_ib_discover(text)
+
+
+def test_rates_and_ports_of_thousands_of_digits_make_no_number() -> None:
+    text = fabric("n01 mlx5_0", "n02 mlx5_0")
+
+    of_hosts, _ = read_ib_rates(text.replace(" 4xHDR", f" {'4' * 6000}xHDR"))
+    assert not of_hosts
+    with pytest.raises(InvalidInput, match="line 3 is not known"):
+        read_ib_ports(text.replace("[1]", f"[{'1' * 6000}]", 1))

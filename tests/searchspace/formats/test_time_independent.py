@@ -209,3 +209,13 @@ def test_what_the_format_cannot_express_is_named(
 
 def test_every_line_begins_with_the_rank() -> None:
     assert list(time_independent(3, 4, [Operation("finalize", {})])) == ["3 init\n", "3 finalize\n"]
+
+
+def test_very_many_requests_may_be_waited_for_at_once() -> None:
+    """Comparing each with all that are open took time by the square of their number."""
+    count = 40_000
+    opened = [("irecv", message(0, tag=number % 7, slot=number)) for number in range(count)]
+
+    written = lines(*opened, ("waitall", {"slots": range(count)}))
+    assert len(written) == 2 * count
+    assert written[-1] == f"1 wait 0 1 {(count - 1) % 7}"

@@ -215,6 +215,19 @@ def test_wrong_lists_of_hosts_are_refused(text: str, message: str) -> None:
     assert refused.value.field == "hosts"
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("n[0-1048574]\n" * 500, "names 524287500 hosts; the machine has 4, name each once"),
+        ("n" * 1000 + "[0-1048574]", "line 1: .* has a name of more than 253 characters"),
+    ],
+)
+def test_short_lists_of_very_many_hosts_are_not_written_out(text: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message) as refused:
+        host_names(text, parse_machine(MACHINE))
+    assert refused.value.field == "hosts"
+
+
 def test_the_hosts_of_a_known_machine_are_not_shuffled() -> None:
     named = {"edges": [[0, 1], [1, 2], [2, 3]], "host_names": ["a", "b", "c", "d"]}
     machine = parse_machine({**MACHINE, "topology": named})
