@@ -38,6 +38,8 @@ _MOST_PROGRESS = 8 << 20
 _LEAST_BUSY = 0.01
 _NEARLY_BYTES = 256 << 20
 _ENTRY_BYTES = 1024  # what a file costs beyond its blocks
+_MOST_OPEN = 4096  # files of a process; a run under SMPI has few, whatever its ranks
+_HELD_BYTES = {"socket": 416 << 10, "pipe": 64 << 10}  # of the kernel, at most, for each of them
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -54,6 +56,7 @@ class Bounds:
     processes: int
     file_bytes: int
     disk_bytes: int
+    entries: int  # files and directories: disks run out of inodes before they run out of bytes
     reserve_bytes: int  # what is to remain free on the disk
     log_bytes: int
     log: str  # the file that takes what is printed
@@ -107,6 +110,9 @@ def _limit(bounds: Bounds) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (bounds.memory_bytes, bounds.memory_bytes))
     resource.setrlimit(resource.RLIMIT_FSIZE, (bounds.file_bytes, bounds.file_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    most = _MOST_OPEN if most == resource.RLIM_INFINITY else min(most, _MOST_OPEN)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     cpu = int(bounds.cpu_seconds) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
     with contextlib.suppress(OSError):  # where memory runs out, this goes first
@@ -195,6 +201,7 @@ def _use() -> _Use:
     """What all descendants use now, and the CPU time of those that have ended."""
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     use = _Use(cpu_seconds=spent.ru_utime + spent.ru_stime)
+    held: dict[str, int] = {}
     for pid in _descendants():
         try:
             times = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -205,7 +212,22 @@ def _use() -> _Use:
         use.runs |= times[0] in "RD"
         use.cpu_seconds += sum(map(int, times[11:15])) / _TICKS
         use.memory_bytes += resident * _PAGE
+        held.update(_held(pid))
+    use.memory_bytes += sum(held.values())
     return use
+
+
+def _held(pid: int) -> dict[str, int]:
+    """Memory of the kernel that a process may hold by its sockets and pipes, of each of them."""
+    found: dict[str, int] = {}
+    with contextlib.suppress(OSError):  # it ended just now
+        for entry in os.scandir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(OSError):
+                name = str(Path(entry.path).readlink())
+                size = _HELD_BYTES.get(name.partition(":")[0])
+                if size is not None:
+                    found[name] = size
+    return found
 
 
 def _most_resident_bytes() -> int:
@@ -271,6 +293,10 @@ def _keep(source: int, bounds: Bounds) -> None:
     os.close(source)
 
 
+class _TooManyEntries(Exception):
+    """There are more files and directories than a command may make."""
+
+
 class _Disk(threading.Thread):
     """Adds up, again and again, what lies in the watched directories and what has lost its name."""
 
@@ -300,6 +326,8 @@ class _Disk(threading.Thread):
             used = self._named() + _nameless_bytes()
         except RecursionError:
             return "depth"
+        except _TooManyEntries:
+            return "entries"
         except OSError:  # folders vanish while they are walked
             return None
         room = _room(self._bounds.watched[0])
@@ -312,15 +340,18 @@ class _Disk(threading.Thread):
         return "full" if room < self._bounds.reserve_bytes else None
 
     def _named(self) -> int:
-        used = 0
+        used = entries = 0
         for directory in self._bounds.watched:
             # By descriptors, so that no link that is put in the way leads elsewhere.
             for _, folders, files, descriptor in os.fwalk(directory):
+                entries += len(folders) + len(files)
                 for name in (*folders, *files):
                     used += _ENTRY_BYTES
                     with contextlib.suppress(FileNotFoundError):
                         about = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
                         used += 512 * about.st_blocks
+                if entries > self._bounds.entries:
+                    raise _TooManyEntries
                 if used > self._bounds.disk_bytes:
                     return used
         return used

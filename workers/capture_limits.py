@@ -22,6 +22,7 @@ class Limits:
         processes: Processes and threads at once.
         file_bytes: Size of a file; no rank of a trace can hold more.
         disk_bytes: All files of the capture, scratch files and those without a name included.
+        entries: Files and directories of the capture, scratch files included.
         reserve_bytes: What is to remain free on the disk of the host.
         log_bytes: What is kept of what it prints: three quarters from the beginning.
     """
@@ -34,6 +35,7 @@ class Limits:
     processes: int = 512
     file_bytes: int = 2 << 30
     disk_bytes: int = 8 << 30
+    entries: int = 500_000
     reserve_bytes: int = 256 << 20
     log_bytes: int = 1 << 20
 
@@ -48,6 +50,7 @@ class Limits:
             "memory": f"used more than {format_size(self.memory_bytes)} of memory",
             "processes": f"ran more than {self.processes} processes and threads at once",
             "disk": f"wrote more than {format_size(self.disk_bytes)} to disk",
+            "entries": f"made more than {self.entries} files and directories",
             "depth": "nested directories too deeply",
         }[limit]
 

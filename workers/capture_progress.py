@@ -7,6 +7,7 @@ layout is that of `recorder/smpi_run.c`.
 from __future__ import annotations
 
 import itertools
+import os
 import re
 import stat
 import struct
@@ -114,11 +115,13 @@ def read_progress(recording: Path, ranks: int) -> Progress | None:
         recording: The directory of the recording.
         ranks: How many were started.
     """
-    path = recording / FILE
+    # The program runs and may put anything here at any moment, such as a pipe that would be waited
+    # for: what is looked at is what was opened.
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        if not stat.S_ISREG(path.lstat().st_mode):
-            return None
-        with path.open("rb") as file:
+        with os.fdopen(os.open(recording / FILE, flags), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None
             data = file.read(_RUN.size + ranks * _RANK.size)
     except OSError:
         return None

@@ -187,10 +187,7 @@ def record_trace(
             raise InvalidInput(
                 f"SimGrid answers the argument {argument!r} in place of the program", field=field
             )
-    names = [f"host-{rank}" for rank in range(ranks)]
-    hosts = "\n".join(_HOST.format(rank=rank, distance=1e3 * _LATENCY / 2) for rank in range(ranks))
-    (box.control / "platform.xml").write_text(_PLATFORM.format(hosts=hosts))
-    (box.control / "hostfile").write_text("\n".join(names) + "\n")
+    _describe_hosts(box, ranks)
     speed = measure.speed
     runs = measure.runs
     captures = []
@@ -215,6 +212,15 @@ def record_trace(
         repeats=repeats,
     )
     return write_trace(output, header, rank_files, each_chunk=box.check_wanted)
+
+
+def _describe_hosts(box: Sandbox, ranks: int) -> None:
+    """Write what smpirun reads: a host for each rank."""
+    hosts = "\n".join(_HOST.format(rank=rank, distance=1e3 * _LATENCY / 2) for rank in range(ranks))
+    (box.control / "platform.xml").write_text(_PLATFORM.format(hosts=hosts))
+    (box.control / "hostfile").write_text("".join(f"host-{rank}\n" for rank in range(ranks)))
+    for name in ("platform.xml", "hostfile"):
+        (box.control / name).chmod(0o644)  # a stranger reads them, whatever the umask
 
 
 @contextmanager

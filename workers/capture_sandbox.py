@@ -33,6 +33,7 @@ __all__ = [
     "confinement_problem",
     "describe_status",
     "last_lines",
+    "temporary_files_problem",
 ]
 
 _LOG_LINES = 25
@@ -153,7 +154,8 @@ class Sandbox:
         """A sandbox in a directory of its own, which goes with it.
 
         Raises:
-            CaptureFailed: It is to be confined, and bubblewrap cannot run here.
+            CaptureFailed: It is to be confined, and bubblewrap cannot run here; or no program may
+                be run from where temporary files go.
         """
         if confined:
             reason = confinement_problem()
@@ -163,10 +165,15 @@ class Sandbox:
                     "can be captured with --no-sandbox, or HAMTUNE_CAPTURE_SANDBOX=off for a "
                     "service that only trusted people use"
                 )
+        reason = temporary_files_problem()
+        if reason:
+            raise CaptureFailed(reason)
         directory = Path(tempfile.mkdtemp(prefix="hamtune-capture-"))
         try:
             for name in ("work", "control", "logs"):
                 (directory / name).mkdir()
+                # Commands of a stranger read what is here, whatever the umask.
+                (directory / name).chmod(0o755)
             yield cls(
                 directory,
                 tuple(readable),
@@ -355,7 +362,7 @@ class Sandbox:
         # The settings of the kernel obey root by its number, in whatever namespace it is.
         for kernel in _KERNEL:
             arguments += ["--ro-bind-try", kernel, kernel]
-        arguments += ["--dev", "/dev", *scratch, "/dev/shm"]  # noqa: S108
+        arguments += ["--dev", "/dev", "--perms", "1777", *scratch, "/dev/shm"]  # noqa: S108
         arguments += ["--perms", "1777", *scratch, "/tmp"]  # noqa: S108
         for parent in (*reversed(self.directory.parents), self.directory):
             if parent not in (Path("/"), Path("/tmp")):  # noqa: S108
@@ -391,6 +398,20 @@ def _simgrid_outside_usr() -> list[str]:
     return [] if prefix.is_relative_to("/usr") or prefix == Path("/") else [str(prefix)]
 
 
+def temporary_files_problem() -> str | None:
+    """Why programs cannot be captured where temporary files go; None when they can.
+
+    Programs are built there, and SMPI loads a copy of them for each rank.
+    """
+    directory = tempfile.gettempdir()
+    if os.statvfs(directory).f_flag & os.ST_NOEXEC:
+        return (
+            f"no program may be run from {directory}, which is mounted with noexec; set TMPDIR to "
+            "a directory that is not, or mount it with exec"
+        )
+    return None
+
+
 @cache
 def confinement_problem() -> str | None:
     """Why bubblewrap cannot shut programs in on this machine; None when it can."""
@@ -398,15 +419,20 @@ def confinement_problem() -> str | None:
         return "bwrap is not installed"
     if not _FILTER.exists():
         return "the filter of system calls is not built; run ./setup.sh"
-    return _try(["bwrap", *_isolation(stranger=False), "--ro-bind", "/", "/"], ["true"])
+    return _try(_trial(stranger=False), ["true"])
 
 
 @cache
 def _can_be_stranger() -> bool:
     if os.geteuid() != 0 or shutil.which("setpriv") is None:
         return False
-    trial = ["bwrap", *_isolation(stranger=True), "--ro-bind", "/", "/"]
-    return _try(trial, [*_become(_FIRST_USER), "true"]) is None
+    return _try(_trial(stranger=True), [*_become(_FIRST_USER), "true"]) is None
+
+
+def _trial(*, stranger: bool) -> list[str]:
+    """What mounts all kinds that `Sandbox` does: a masked /proc lets the others through."""
+    mounts = ["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108
+    return ["bwrap", *_isolation(stranger), *mounts]
 
 
 @contextmanager

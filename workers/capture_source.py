@@ -130,6 +130,7 @@ def _install_compilers(box: Sandbox) -> dict[str, str]:
     """Put the compilers where the build finds them first; the variables that it needs for that."""
     folder = box.control / "bin"
     folder.mkdir()
+    folder.chmod(0o755)
     shutil.copy(WRAPPERS / "helpers.h", folder)
     toolchain = shutil.copy(WRAPPERS / "toolchain.cmake", folder)
     script = Path(shutil.copy(WRAPPERS / "compiler", folder))
@@ -144,7 +145,8 @@ def _install_compilers(box: Sandbox) -> dict[str, str]:
             (folder / name).symlink_to(script.name)
     shutil.copy(RECORDER / "libhamtune_random.a", box.control)
     recorder = Path(shutil.copy(RECORDER / "hamtune_recorder.o", box.control))
-    for file in box.control.glob("*hamtune_r*"):
+    # Whatever the umask, and the modes of our own checkout.
+    for file in (*box.control.glob("*hamtune_r*"), folder / "helpers.h", Path(toolchain)):
         file.chmod(0o644)
     path = os.environ.get("PATH", os.defpath)
     return {

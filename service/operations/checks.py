@@ -16,6 +16,7 @@ from searchspace.errors import HamtuneError
 from service.settings import Settings
 from storage.errors import NotFound
 from storage.storage import Storage
+from workers.capture_sandbox import confinement_problem, temporary_files_problem
 from workers.celery_app import make_app
 from workers.simulator_client import engine_in_use, simulator_version
 
@@ -137,10 +138,14 @@ def _tool(name: str) -> str:
 
 
 def _sandbox(settings: Settings) -> str:
+    reason = temporary_files_problem()
+    if reason:
+        raise HamtuneError(reason)
     if not settings.captures.sandbox:
         raise _Warn("off: programs of users run as this user, and see what it sees")
-    if shutil.which("bwrap") is None:
-        raise HamtuneError("bwrap is missing, so programs of users cannot be captured")
+    reason = confinement_problem()
+    if reason:
+        raise HamtuneError(f"programs of users cannot be captured: {reason}")
     return "bubblewrap"
 
 

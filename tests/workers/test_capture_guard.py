@@ -48,6 +48,7 @@ def test_a_command_that_ended_while_the_guard_did_not_look_ended_by_its_cpu_time
         "processes": 64,
         "file_bytes": 1 << 20,
         "disk_bytes": 1 << 30,
+        "entries": 1000,
         "reserve_bytes": 0,
         "log_bytes": 1 << 16,
         "log": str(log),

@@ -2,6 +2,8 @@
 
 import os
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,8 +14,10 @@ import pytest
 
 from workers import capture_sandbox
 from workers.capture_limits import Limits
+from workers.capture_progress import FILE, read_progress
 from workers.capture_sandbox import CaptureFailed, DiskShort, Interrupted, Sandbox
 
+ROOT = Path(__file__).parents[2]
 SMALL = Limits(
     wall_seconds=60,
     memory_bytes=200 << 20,
@@ -196,6 +200,12 @@ def test_what_is_written_over_and_over_counts_once() -> None:
     assert status == 0
 
 
+def test_files_are_counted_however_little_is_in_them() -> None:
+    script = "mkdir folder; for i in $(seq 700); do : > folder/$i; done; sleep 20"
+    with pytest.raises(CaptureFailed, match="the run made more than 500 files and directories"):
+        run(script, limits=replace(SMALL, entries=500))
+
+
 def test_a_host_short_of_disk_is_what_is_to_blame() -> None:
     """Before the command begins, and where the room ends while it runs."""
     with pytest.raises(DiskShort, match=r"has less than 1 EiB free in .*set TMPDIR") as caught:
@@ -273,6 +283,26 @@ def test_a_command_can_be_stopped() -> None:
     assert processes(seconds) == []
 
 
+def test_where_no_program_may_be_run_none_is_built(tmp_path: Path) -> None:
+    build = """if True:
+        from workers.capture_sandbox import CaptureFailed, Sandbox
+        for confined in (True, False):
+            try:
+                with Sandbox.temporary(confined=confined):
+                    print("made")
+            except CaptureFailed as failed:
+                print(failed)
+        """
+    mount = 'mount -t tmpfs -o noexec tmpfs "$TMPDIR" && exec "$@"'
+    done = subprocess.run(
+        ["unshare", "-U", "-r", "-m", "sh", "-c", mount, "sh", sys.executable, "-c", build],
+        env={**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.count(f"{tmp_path}, which is mounted with noexec; set TMPDIR") == 2, done
+
+
 def test_without_bubblewrap_only_an_explicit_word_lets_commands_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -280,3 +310,64 @@ def test_without_bubblewrap_only_an_explicit_word_lets_commands_run(
     with pytest.raises(CaptureFailed, match="HAMTUNE_CAPTURE_SANDBOX=off"):
         run("true")
     assert run("true", confined=False)[0] == 0
+
+
+SOCKETS = """
+import socket, time
+held = [socket.socketpair() for _ in range(700)]
+time.sleep(60)
+"""
+
+
+def test_memory_of_the_kernel_behind_sockets_counts(stranger: bool) -> None:
+    with (
+        Sandbox.temporary((), SMALL, stranger=stranger) as box,
+        pytest.raises(CaptureFailed, match="the run used more than 200 MiB of memory"),
+    ):
+        box.run(["/usr/bin/python3", "-c", SOCKETS])
+
+
+def test_open_files_are_limited() -> None:
+    status, log = run("ulimit -Hn")
+    assert status == 0
+    assert int(log) <= 4096
+
+
+def test_everybody_can_use_shared_memory(stranger: bool) -> None:
+    status, log = run("echo x > /dev/shm/x && cat /dev/shm/x", stranger=stranger)
+    assert (status, log) == (0, "x\n")
+
+
+def test_the_probe_tries_to_mount_proc(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    fake = tmp_path / "bwrap"
+    fake.write_text(
+        '#!/bin/sh\ncase "$*" in *--proc*) echo "cannot mount proc" >&2; exit 1;; esac\n'
+    )
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    capture_sandbox.confinement_problem.cache_clear()
+    try:
+        assert capture_sandbox.confinement_problem() == "cannot mount proc"
+    finally:
+        capture_sandbox.confinement_problem.cache_clear()
+
+
+def test_a_pipe_in_place_of_the_progress_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = tmp_path / "plain"
+    plain.touch()
+    os.mkfifo(tmp_path / FILE)
+    about = plain.lstat()
+    monkeypatch.setattr(Path, "lstat", lambda _: about)
+    assert read_progress(tmp_path, 2) is None
+
+
+@pytest.mark.parametrize("mask", [0o027, 0o077])
+def test_a_stranger_reads_the_control_files_whatever_the_umask(mask: int) -> None:
+    before = os.umask(mask)
+    try:
+        with Sandbox.temporary((), SMALL, stranger=True) as box:
+            assert box.run(["ls", str(box.control)]) == 0, box.log()
+    finally:
+        os.umask(before)

@@ -112,6 +112,8 @@ CALLS: dict[str, tuple[int, ...]] = {
     "memfd_create": (319, 0, 0),
     "memfd_secret": (447, 0),
     "shmget": (29, 0, 4096, 0o1600),
+    "semget": (64, 0, 1, 0o1600),
+    "io_setup": (206, 1, 0),
     "msgget": (68, 0, 0o1600),
     "mq_open": (240, 0, 0, 0, 0),
     "sendmsg": (46, -1, 0, 0),

@@ -53,6 +53,10 @@ void filter_programs(Filter& filter) {
                         "putpmsg", "security", "tuxcall", "get_kernel_syms", "query_module"});
   filter.set(kMissing, {"io_uring_setup", "io_uring_enter", "io_uring_register", "_sysctl"});
 
+  // Asynchronous reads and writes: the contexts are of one number for all of the host.
+  filter.set(kMissing, {"io_setup", "io_destroy", "io_submit", "io_cancel", "io_getevents",
+                        "io_pgetevents"});
+
   // Other processes.
   filter.set(kRefused, {"ptrace", "process_vm_readv", "process_vm_writev", "process_madvise",
                         "process_mrelease", "kcmp", "pidfd_getfd"});
@@ -65,7 +69,8 @@ void filter_programs(Filter& filter) {
 
   // Memory and files that no limit counts: segments without a process, files in messages on their
   // way, and blocks of the disk that nobody wrote.
-  filter.set(kMissing, {"memfd_create", "memfd_secret", "shmget", "msgget", "mq_open"});
+  filter.set(kMissing, {"memfd_create", "memfd_secret", "shmget", "msgget", "semget",
+                        "mq_open"});
   filter.set(kRefused, {"sendmsg", "sendmmsg"});
   filter.set(SCMP_ACT_ERRNO(EOPNOTSUPP), {"fallocate"});
 
