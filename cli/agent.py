@@ -79,7 +79,7 @@ class Configuration(Description):
     """How many ranks a host takes."""
     applications: dict[str, Application] = Field(min_length=1)
     """What may be run, by the names that jobs call it."""
-    run_seconds: float = Field(default=3600.0, gt=0)
+    run_seconds: float = Field(default=3600.0, gt=0, allow_inf_nan=False)
     """When any run is given up."""
 
     @model_validator(mode="after")

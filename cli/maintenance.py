@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import tempfile
+import threading
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from cli.keys import seconds_of
 from cli.options import data_option, example, json_option, print_json, say
 from searchspace.errors import HamtuneError
+from searchspace.units import format_duration
 from service.settings import Settings
+
+if TYPE_CHECKING:
+    from storage.backup import BackupSummary
+    from storage.storage import Storage
 
 __all__ = ["COMMANDS", "restore_backup"]
 
@@ -33,7 +40,6 @@ def backup(file: Path, no_check: bool, as_json: bool, settings: Settings) -> Non
     was does not matter to the one that it is restored into.
     """
     from service.runtime import open_storage
-    from storage.storage import Storage
 
     storage = open_storage(settings)
     try:
@@ -41,6 +47,25 @@ def backup(file: Path, no_check: bool, as_json: bool, settings: Settings) -> Non
     finally:
         storage.close()
     if not no_check:
+        _check(file, summary)
+    if as_json:
+        print_json({"file": str(file), "checked": not no_check, **asdict(summary)})
+    else:
+        checked = "" if no_check else ", restored once to check it"
+        rows = sum(summary.rows.values())
+        say(f"hamtune: {file}: {rows} rows and {summary.artifacts} artifacts{checked}")
+
+
+def _check(file: Path, summary: BackupSummary) -> None:
+    """Restore a backup into a database and a store that are thrown away.
+
+    Raises:
+        HamtuneError: It does not hold what it should, or there is no room to find that out.
+    """
+    from storage.errors import Unavailable
+    from storage.storage import Storage
+
+    try:
         with tempfile.TemporaryDirectory(prefix="hamtune-check-") as directory:
             trial = Storage.open(f"sqlite:///{directory}/check.db", f"{directory}/artifacts")
             try:
@@ -48,12 +73,11 @@ def backup(file: Path, no_check: bool, as_json: bool, settings: Settings) -> Non
                     raise HamtuneError(f"{file} does not hold what was written to it")
             finally:
                 trial.close()
-    if as_json:
-        print_json({"file": str(file), "checked": not no_check, **asdict(summary)})
-    else:
-        checked = "" if no_check else ", restored once to check it"
-        rows = sum(summary.rows.values())
-        say(f"hamtune: {file}: {rows} rows and {summary.artifacts} artifacts{checked}")
+    except (OSError, Unavailable) as error:
+        raise HamtuneError(
+            f"{file} is written, but cannot be checked in {tempfile.gettempdir()}: {error}; set "
+            "TMPDIR to a directory with room for all that is stored, twice, or give --no-check"
+        ) from None
 
 
 def restore_backup(file: Path, as_json: bool, settings: Settings) -> None:
@@ -145,16 +169,22 @@ def expire(
 
 
 @click.command(epilog=example("hamtune migrate"))
+@click.option(
+    "--wait",
+    metavar="TIME",
+    default="5min",
+    show_default=True,
+    callback=seconds_of,
+    help="How long to wait for a database that is away.",
+)
 @json_option
 @data_option
-def migrate(as_json: bool, settings: Settings) -> None:
+def migrate(wait: float, as_json: bool, settings: Settings) -> None:
     """Bring the tables of the database up to date.
 
-    Every process also does so as it starts.
+    Every process also does so as it starts. A database that is away is waited for.
     """
-    from service.runtime import open_storage
-
-    storage = open_storage(settings)
+    storage = _opened_within(wait, settings)
     try:
         kind, revision = storage.kind, storage.revision()
     finally:
@@ -163,6 +193,29 @@ def migrate(as_json: bool, settings: Settings) -> None:
         print_json({"database": kind, "revision": revision})
     else:
         say(f"hamtune: the tables ({kind}) are of revision {revision}")
+
+
+def _opened_within(seconds: float, settings: Settings) -> Storage:
+    """The storage, once the database is there.
+
+    Raises:
+        HamtuneError: It is not there in time.
+    """
+    from service.retry import Stopped
+    from service.runtime import open_storage
+
+    over = threading.Event()
+    timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), over.set)
+    timer.daemon = True
+    timer.start()
+    try:
+        return open_storage(settings, until=over)
+    except Stopped:
+        raise HamtuneError(
+            f"the database was away for {format_duration(seconds)}; --wait gives it longer"
+        ) from None
+    finally:
+        timer.cancel()
 
 
 COMMANDS = [backup, expire, migrate]

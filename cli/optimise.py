@@ -5,6 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import os
+import shutil
+import tempfile
 import time
 from pathlib import Path
 from typing import Any, get_args
@@ -15,9 +18,9 @@ import numpy as np
 from cli.files import FILE, read_graph, read_json, read_text
 from cli.interrupts import interruptible
 from cli.options import example, json_option, print_json, say, seed_option
-from cli.output_files import check_writable
+from cli.output_files import check_writable, say_replaced
 from cli.search_options import iterations_option, resume_option, seconds_option
-from searchspace.errors import InvalidInput
+from searchspace.errors import HamtuneError, InvalidInput
 from searchspace.formats.edge_list import write_edge_list
 from searchspace.formats.matrix_market import read_traffic
 from searchspace.graph import Graph
@@ -152,17 +155,80 @@ def optimize(
     bounded = problem.iterations is None or resume_file is not None
     budget = options["seconds"] if bounded else math.inf
     seconds, interrupted = _drive(search, problem, budget)
-    # First the state: where the network cannot be written any more, the search is not lost.
-    if interrupted or state_file is not None:
-        state_file = state_file or output.with_suffix(".state.json")
-        state_file.write_text(_state_text(method, problem, search, spent + seconds))
-        say(f"state in {state_file}; go on with --resume {state_file}")
-    output.write_text(write_edge_list(search.best.graph))
+    wanted = state_file or (_beside(output) if interrupted else None)
+    state = _state_text(method, problem, search, spent + seconds)
+    _write(output, write_edge_list(search.best.graph), wanted, state, resume_file)
     document = _document(search, problem, method, spent + seconds, interrupted)
     if as_json:
         print_json(document)
     else:
         click.echo(_summary(document))
+
+
+def _write(
+    output: Path, edges: str, state_file: Path | None, state: str, resume_file: Path | None
+) -> None:
+    """Write the network, and the state where that is wanted; neither is lost for the other.
+
+    Raises:
+        HamtuneError: One cannot be written; the state is elsewhere then, the network on stdout.
+    """
+    failed = []
+    # First the state: where the network cannot be written any more, the search is not lost.
+    if state_file is not None:
+        was_other = state_file.is_file() and state_file != resume_file
+        kept = _kept_state(state_file, state)
+        if kept != state_file:
+            failed.append(f"{state_file} cannot be written")
+        elif was_other:
+            say_replaced([kept])
+    try:
+        _replace(output, edges)
+    except OSError as error:
+        failed.append(f"{output}: {error.strerror}; its edges are on stdout")
+        click.echo(edges, nl=False)
+        if state_file is None:
+            _kept_state(_beside(output), state)
+    if failed:
+        raise HamtuneError("; ".join(failed))
+
+
+def _beside(output: Path) -> Path:
+    """Where the state of a search is by default; nothing is made beside a device."""
+    place = output
+    if output.exists() and not output.is_file():
+        place = Path(tempfile.gettempdir()) / output.name
+    return place.with_suffix(".state.json")
+
+
+def _kept_state(path: Path, state: str) -> Path | None:
+    """Write the state of a search to a file, or else to one for temporary files; where it is."""
+    elsewhere = Path(tempfile.gettempdir()) / f"{path.stem}-{os.getpid()}.json"
+    for target in (path, elsewhere):
+        try:
+            _replace(target, state)
+        except OSError:
+            continue
+        say(f"state in {target}; go on with --resume {target}")
+        return target
+    return None
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file whole, or leave what was there as it was."""
+    target = path.resolve()
+    is_special = target.exists() and not target.is_file()
+    if is_special or not os.access(target.parent, os.W_OK):
+        target.write_text(text)
+        return
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        draft.write_text(text)
+        if target.exists():
+            shutil.copymode(target, draft)
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def _problem(

@@ -53,6 +53,8 @@ def shown_error(measured: Sequence[tuple[float, float]]) -> float | None:
     What all configurations share, such as the start of a program, is no error of a ratio.
     """
     ratios = [simulated / real for real, simulated in measured if real > 0.0 and simulated > 0.0]
+    # Of absurd times: the quotient is then beyond what a float holds.
+    ratios = [ratio for ratio in ratios if 0.0 < ratio < math.inf]
     if len(ratios) < _LEAST_PAIRS:
         return None
     middle = statistics.median(ratios)

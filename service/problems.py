@@ -149,10 +149,17 @@ def _hamtune_error(request: Request, error: Exception) -> JSONResponse:
             return problem_response(request, status[kind], str(error))
         case Unavailable():
             log.warning("%s %s: %s", request.method, request.url.path, error)
-            return problem_response(request, 503, str(error), headers={"Retry-After": "1"})
+            said = str(error) if _is_operator(request) else error.plain
+            return problem_response(request, 503, said, headers={"Retry-After": "1"})
     # Its message is meant for users: what is missing or broken here, and what to do.
     log.error("%s %s: %s", request.method, request.url.path, error, exc_info=error)
     return problem_response(request, 500, str(error))
+
+
+def _is_operator(request: Request) -> bool:
+    """Whether all who come own the machine: no key is asked for."""
+    access = getattr(request.app.state, "access", None)
+    return bool(getattr(access, "open", False))
 
 
 def _invalid_parameters(request: Request, error: Exception) -> JSONResponse:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, cast
 
 from sqlalchemy import Select, or_, select, update
@@ -10,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from storage.artifacts import Artifacts
 from storage.database import Database
-from storage.errors import NotFound
+from storage.errors import NotFound, Unavailable
 from storage.identifiers import new_id
 from storage.models import ApplicationRow
 from storage.pagination import newest_first
@@ -18,7 +20,7 @@ from storage.records import Application, ApplicationKind, ApplicationState, LogN
 from storage.repository import ScopedRepository
 from storage.scopes import Scope
 
-__all__ = ["Applications"]
+__all__ = ["Applications", "fill_stored_bytes"]
 
 
 class Applications(ScopedRepository):
@@ -64,10 +66,10 @@ class Applications(ScopedRepository):
 
     def _add(self, *, key: str, **values: Any) -> Application:
         with self._database.writing() as session:
-            recipe = values.get("recipe") or {}
-            digests = (values["trace_sha256"], recipe.get("source_sha256", ""))
             row = {
-                "stored_bytes": sum(map(self._artifacts.size, digests)),
+                "stored_bytes": _stored_bytes(
+                    self._artifacts, values["trace_sha256"], values.get("recipe"), None
+                ),
                 "id": new_id(),
                 "project": self._scope.home,
                 "key": key,
@@ -128,12 +130,16 @@ class Applications(ScopedRepository):
                 it and those `left_out`).
         """
         self._scope.admit_application(application_id)
-        if "trace_sha256" in values:
-            traced = self._artifacts.size(values["trace_sha256"])
-            values["stored_bytes"] = ApplicationRow.stored_bytes + traced
-        if "output_files" in values:
-            packed = self._artifacts.size(values["output_files"]["sha256"])
-            values["stored_bytes"] = ApplicationRow.stored_bytes + packed
+        if not values.keys().isdisjoint(("trace_sha256", "output_files")):
+            # Anew, for what an earlier try has left is replaced by this.
+            with self._database.reading() as session:
+                row = self._get(session, application_id)
+                values["stored_bytes"] = _stored_bytes(
+                    self._artifacts,
+                    values.get("trace_sha256", row.trace_sha256),
+                    row.recipe,
+                    values.get("output_files", row.output_files),
+                )
         with self._database.writing() as session:
             changed = session.execute(
                 update(ApplicationRow)
@@ -238,6 +244,51 @@ class Applications(ScopedRepository):
                 limit=limit,
                 cursor=cursor,
             )
+
+
+def fill_stored_bytes(database: Database, artifacts: Artifacts) -> None:
+    """Note the bytes of applications that are older than that column.
+
+    Those whose artifacts are not to be found, or not now, are left for another time.
+    """
+    uncounted = select(
+        ApplicationRow.id,
+        ApplicationRow.trace_sha256,
+        ApplicationRow.recipe,
+        ApplicationRow.output_files,
+    ).where(ApplicationRow.stored_bytes == 0)
+    with database.reading() as session:
+        found = session.execute(uncounted).all()
+    counted = {}
+    with suppress(Unavailable):
+        for row in found:
+            size = _stored_bytes(artifacts, row.trace_sha256, row.recipe, row.output_files)
+            if size:
+                counted[row.id] = size
+    if not counted:
+        return
+    with database.writing() as session:
+        for application_id, size in counted.items():
+            session.execute(
+                update(ApplicationRow)
+                .where(ApplicationRow.id == application_id, ApplicationRow.stored_bytes == 0)
+                .values(stored_bytes=size)
+            )
+
+
+def _stored_bytes(
+    artifacts: Artifacts,
+    trace_sha256: str,
+    recipe: Mapping[str, Any] | None,
+    output_files: Mapping[str, Any] | None,
+) -> int:
+    """The bytes of what an application refers to, each once."""
+    digests = {
+        trace_sha256,
+        str((recipe or {}).get("source_sha256", "")),
+        str((output_files or {}).get("sha256", "")),
+    }
+    return sum(map(artifacts.size, digests))
 
 
 def _record(row: ApplicationRow) -> Application:

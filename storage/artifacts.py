@@ -138,14 +138,23 @@ class Artifacts:
         self._check_name(digest)
         path = self._path(digest)
         if not self._is_local:
+            if not self._delete_remote(digest, older_than):
+                return False
+        elif not path.exists() or time.time() - path.stat().st_mtime < older_than:
+            return False
+        path.unlink(missing_ok=True)
+        return True
+
+    def _delete_remote(self, digest: str, older_than: float) -> bool:
+        """Delete an artifact from a remote store; whether it was there and old enough."""
+        try:
             with _reaching():
                 made = self._files.modified(self._remote(digest)).timestamp()
                 if time.time() - made < older_than:
                     return False
                 self._files.rm_file(self._remote(digest))
-        elif not path.exists() or time.time() - path.stat().st_mtime < older_than:
+        except FileNotFoundError:  # another process deleted it
             return False
-        path.unlink(missing_ok=True)
         return True
 
     def delete_abandoned(self) -> None:
@@ -306,7 +315,7 @@ def _reaching() -> Iterator[None]:
     except (FileNotFoundError, HamtuneError):
         raise
     except Exception as error:
-        raise Unavailable(f"the artifact store cannot be used now: {error}") from error
+        raise Unavailable("the artifact store cannot be used now", str(error)) from error
 
 
 def _sha256(path: Path) -> str:

@@ -11,11 +11,13 @@ import hashlib
 import io
 import json
 import os
-import shutil
+import re
 import tarfile
 import tempfile
 import time
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -26,12 +28,20 @@ from searchspace.errors import InvalidInput
 from storage import schema
 from storage.artifacts import Artifacts
 from storage.database import Database, plainly
-from storage.errors import ArtifactDamaged, Conflict, UnknownRevision
+from storage.errors import (
+    ArtifactDamaged,
+    ArtifactMissing,
+    Conflict,
+    Unavailable,
+    UnknownRevision,
+)
+from storage.records import DEFAULT_PROJECT
 
 __all__ = ["BackupSummary", "restore", "write_backup"]
 
 _FORMAT = 1
 _ROWS = 1000
+_CHUNK_BYTES = 1 << 20
 _LEFT_OUT = ("alembic_version", "processes")
 
 
@@ -66,12 +76,8 @@ def write_backup(database: Database, artifacts: Artifacts, target: Path) -> Back
             os.fdopen(handle, "wb") as file,
             tarfile.open(fileobj=file, mode="w:gz", compresslevel=1) as archive,
         ):
-            rows, digests = _add_tables(database, archive)
-            stored = artifacts.names()
-            for digest in stored:
-                with artifacts.path(digest).open("rb") as artifact:
-                    _add(archive, f"artifacts/{digest}", artifact)
-            revision = str(schema.current_revision(database))
+            revision, rows, digests = _add_tables(database, archive)
+            stored = list(_add_artifacts(artifacts, archive))
             manifest = {
                 "format": _FORMAT,
                 "revision": revision,
@@ -89,15 +95,45 @@ def write_backup(database: Database, artifacts: Artifacts, target: Path) -> Back
 
 def _add_tables(
     database: Database, archive: tarfile.TarFile
-) -> tuple[dict[str, int], dict[str, str]]:
-    """Add all tables as of one moment, and return the rows and the SHA-256 of each."""
+) -> tuple[str, dict[str, int], dict[str, str]]:
+    """Add all tables as of one moment; their revision, and the rows and the SHA-256 of each."""
     rows, digests = {}, {}
     with plainly(), _snapshot(database) as connection:
+        revision = str(schema.revision_of(connection))
         for table in _tables(connection):
             with tempfile.TemporaryFile() as file:
-                rows[table.name], digests[table.name] = _dump(connection, table, file)
+                with _having_room("the rows of a table"):
+                    rows[table.name], digests[table.name] = _dump(connection, table, file)
                 _add(archive, f"tables/{table.name}.jsonl", file)
-    return rows, digests
+    return revision, rows, digests
+
+
+def _add_artifacts(artifacts: Artifacts, archive: tarfile.TarFile) -> Iterator[str]:
+    """Add all artifacts, and yield their digests."""
+    for digest in artifacts.names():
+        try:
+            path = artifacts.path(digest)
+        except ArtifactMissing:  # it was expired a moment ago: no row refers to it
+            continue
+        with path.open("rb") as artifact:
+            _add(archive, f"artifacts/{digest}", artifact)
+        yield digest
+
+
+@contextmanager
+def _having_room(what: str) -> Iterator[None]:
+    """Say in plain words that the directory for temporary files cannot take something.
+
+    Raises:
+        Unavailable: It is full, or cannot be written.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise Unavailable(
+            f"{tempfile.gettempdir()} cannot take {what}: {error.strerror or error}; set TMPDIR to "
+            "a directory with room for it"
+        ) from error
 
 
 def restore(source: Path, database: Database, artifacts: Artifacts) -> BackupSummary:
@@ -107,7 +143,7 @@ def restore(source: Path, database: Database, artifacts: Artifacts) -> BackupSum
 
     Args:
         source: The archive.
-        database: Without tables.
+        database: Without tables, or with those of a known revision in which nothing is.
         artifacts: The store; what it has already stays.
 
     Raises:
@@ -115,25 +151,51 @@ def restore(source: Path, database: Database, artifacts: Artifacts) -> BackupSum
         ArtifactDamaged: An artifact is damaged in it.
         UnknownRevision: A newer Hamtune has written it.
         Conflict: The database is not empty.
+        Unavailable: The database, the store or the directory for temporary files cannot take it.
     """
-    _check_empty(database)
+    with plainly(), database.engine.connect() as connection:
+        _check_empty(connection)
     with tempfile.TemporaryDirectory(prefix="hamtune-restore-") as directory:
         manifest = _unpack(source, Path(directory))
         # First, for what is put twice is there once; rows that are there refer to nothing missing.
         for digest in manifest["artifacts"]:
-            if artifacts.put(Path(directory) / "artifacts" / digest) != digest:
+            try:
+                found = artifacts.put(Path(directory) / "artifacts" / digest)
+            except OSError as error:
+                raise Unavailable(
+                    f"the artifact store cannot take the backup: {error.strerror or error}"
+                ) from error
+            if found != digest:
                 raise ArtifactDamaged(f"artifact {digest} is damaged in the backup")
         with plainly(), database.migrating() as connection:
+            schema.hold(connection)
+            _check_empty(connection)  # also of what a process that started meanwhile has put there
+            if schema.revision_of(connection) is not None:
+                schema.take_back(connection, "base")
             schema.migrate(connection, manifest["revision"])
-            _check_empty(database)  # a process that started meanwhile has committed its tables
             _fill(connection, manifest, Path(directory) / "tables")
             schema.migrate(connection, "head")
     return BackupSummary(manifest["revision"], manifest["rows"], len(manifest["artifacts"]))
 
 
-def _check_empty(database: Database) -> None:
-    if schema.current_revision(database) is not None:
-        raise Conflict("the database is not empty; a backup is restored into a new one")
+def _check_empty(connection: Connection) -> None:
+    """Check that nothing would be lost: processes bring tables, and the migrations a project.
+
+    Raises:
+        Conflict: There are other rows, or tables of an unknown revision.
+    """
+    revision = schema.revision_of(connection)
+    if revision is None:
+        return
+    refused = "the database is not empty; a backup is restored into a new one"
+    if not schema.is_known(revision):
+        raise Conflict(refused)
+    for table in _tables(connection):
+        rows = select(func.count()).select_from(table)
+        if table.name == "projects":
+            rows = rows.where(table.c.name != DEFAULT_PROJECT)
+        if connection.execute(rows).scalar_one():
+            raise Conflict(f"{refused} (there are rows in {table.name})")
 
 
 def _fill(connection: Connection, manifest: dict[str, Any], directory: Path) -> None:
@@ -231,15 +293,13 @@ def _unpack(source: Path, directory: Path) -> dict[str, Any]:
     try:
         with tarfile.open(source, "r:gz") as archive:
             for member in _regular(archive):
-                target = directory / member.name
-                target.parent.mkdir(exist_ok=True)
                 content = archive.extractfile(member)
                 assert content is not None
-                with target.open("wb") as file:
-                    shutil.copyfileobj(content, file)
+                _copy(content, directory / member.name)
         manifest: dict[str, Any] = json.loads((directory / "manifest.json").read_text())
         if manifest["format"] != _FORMAT:
             raise InvalidInput(f"{source} is a backup of another format")
+        _check_manifest(manifest, directory)
         if not schema.is_known(manifest["revision"]):
             raise UnknownRevision(
                 f"{source} is of revision {manifest['revision']}, and this Hamtune knows those up "
@@ -249,9 +309,40 @@ def _unpack(source: Path, directory: Path) -> dict[str, Any]:
             with (directory / "tables" / f"{name}.jsonl").open("rb") as file:
                 if hashlib.file_digest(file, "sha256").hexdigest() != expected:
                     raise InvalidInput(f"table {name} is damaged in the backup {source}")
-    except (tarfile.TarError, OSError, EOFError, ValueError, KeyError, TypeError) as error:
+    except (
+        tarfile.TarError, zlib.error, OSError, EOFError, ValueError, KeyError, TypeError,
+    ) as error:  # fmt: skip
         raise InvalidInput(f"{source} is no complete backup: {error}") from None
     return manifest
+
+
+def _copy(content: IO[bytes], target: Path) -> None:
+    """Write a member of an archive to a file."""
+    with _having_room("what is in the backup"):
+        target.parent.mkdir(exist_ok=True)
+        file = target.open("wb")
+    with file:
+        while chunk := content.read(_CHUNK_BYTES):
+            with _having_room("what is in the backup"):
+                file.write(chunk)
+                file.flush()
+
+
+def _check_manifest(manifest: Mapping[str, Any], directory: Path) -> None:
+    """Check that a manifest is whole, and that all artifacts that it names are there.
+
+    Raises:
+        ValueError: It is not, or one is not.
+        KeyError: Likewise.
+        TypeError: Likewise.
+    """
+    if not all(isinstance(count, int) for count in dict(manifest["rows"]).values()):
+        raise TypeError("its manifest counts no rows")
+    for digest in manifest["artifacts"]:
+        if re.fullmatch("[0-9a-f]{64}", digest) is None:
+            raise ValueError("its manifest names what is no artifact")
+        if not (directory / "artifacts" / digest).is_file():
+            raise ValueError(f"artifact {digest} is missing")
 
 
 def _regular(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:

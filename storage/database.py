@@ -287,7 +287,7 @@ def plainly() -> Iterator[None]:
         if not _is_away(error):
             raise
         line = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else "no reason"
-        raise Unavailable(f"the database cannot be used now: {line}") from error
+        raise Unavailable("the database cannot be used now", line) from error
 
 
 def _is_away(error: DBAPIError) -> bool:

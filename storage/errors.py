@@ -59,7 +59,19 @@ class ArtifactDamaged(HamtuneError):
 
 
 class Unavailable(HamtuneError):
-    """Database or artifact store are away, busy for too long, or full; try again later."""
+    """Database or artifact store are away, busy for too long, or full; try again later.
+
+    Args:
+        message: What is away.
+        cause: In the words of a driver, which may name hosts and users.
+
+    Attributes:
+        plain: The message without them, for anybody.
+    """
+
+    def __init__(self, message: str, cause: str | None = None) -> None:
+        super().__init__(message if cause is None else f"{message}: {cause}")
+        self.plain = message
 
 
 class UnknownRevision(HamtuneError):

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from storage.errors import Conflict
@@ -41,6 +41,7 @@ from storage.measured_rows import (
     turn_of,
 )
 from storage.models import JobRow, MeasuredRow, MeasuredRunRow, MeasuringRow, ProjectRow
+from storage.records import FINAL_JOB_STATES
 from storage.repository import ForAllProjects, ScopedRepository
 
 __all__ = ["EVENT", "MeasuredRuns", "ProjectMeasuredRuns"]
@@ -179,6 +180,10 @@ class ProjectMeasuredRuns(ScopedRepository):
                     row.plan = document
                 else:
                     row.reason = document
+            measuring = session.get(MeasuringRow, job_id)
+            if measuring is not None and measuring.state == "open":
+                session.flush()
+                self._settle(session, measuring)  # where none is left, there is nothing to wait for
 
     def claim(
         self, job_id: str, agent: str, cluster: str, seconds: float
@@ -237,9 +242,13 @@ class ProjectMeasuredRuns(ScopedRepository):
             measuring = session.get(MeasuringRow, job_id)
             if run.state != "running":
                 raise Conflict(f"run {place}.{number} of job {job_id} is {run.state}")
-            if measuring is None or measuring.state != "open" or job.state == "cancelling":
+            ends = job.state in ("cancelling", *FINAL_JOB_STATES)
+            if measuring is None or measuring.state != "open" or ends:
                 raise Conflict(f"job {job_id} wants no further runs")
             now = self._database.now(session)
+            if run.expires_at is not None and run.expires_at <= now:
+                # The cluster may have been given to another run of the project since.
+                raise Conflict(f"run {place}.{number} of job {job_id} was silent for too long")
             run.expires_at = now + seconds
             hear(measuring, run.agent, now)
 
@@ -252,23 +261,27 @@ class ProjectMeasuredRuns(ScopedRepository):
         """
         self._scope.admit_job(job_id)
         with self._database.writing() as session:
-            lock_job(session, job_id)
+            job = lock_job(session, job_id)
             run = run_row(session, job_id, place, number)
-            if run.state == "lost":
-                raise Conflict(
-                    f"run {place}.{number} of job {job_id} was given up after a silence: it is "
-                    "done anew, and this time does not count"
-                )
             if run.state == "running":
                 now = self._database.now(session)
-                fill(run, outcome, now)
+                if _had_company(session, job.project, run, now):
+                    run.state, run.finished_at = "lost", now
+                else:
+                    fill(run, outcome, now)
                 row = session.get(MeasuringRow, job_id)
                 if row is not None and row.state == "open":
                     hear(row, run.agent, now)
                     session.flush()
                     self._settle(session, row)
                     self._tell(session, row)
-            return run_record(run)
+            kept = run_record(run)
+        if kept.state == "lost":
+            raise Conflict(
+                f"run {place}.{number} of job {job_id} was given up after a silence: it is done "
+                "anew, and this time does not count"
+            )
+        return kept
 
     def end_measuring(self, job_id: str, because: str) -> Measuring:
         """End the measuring now: what is known decides, or else the simulation.
@@ -371,6 +384,29 @@ def _is_busy(session: Session, project: str, cluster: str, now: float) -> bool:
         .limit(1)
     )
     return session.scalars(busy).first() is not None
+
+
+def _had_company(session: Session, project: str, run: MeasuredRunRow, now: float) -> bool:
+    """Whether another run began on the cluster of one that goes on after the end of its lease."""
+    if run.expires_at is None or run.expires_at > now:
+        return False
+    begun_since = (
+        select(MeasuredRunRow.place)
+        .join(JobRow, JobRow.id == MeasuredRunRow.job_id)
+        .where(
+            JobRow.project == project,
+            MeasuredRunRow.cluster == run.cluster,
+            MeasuredRunRow.agent.is_not(None),
+            MeasuredRunRow.started_at >= run.expires_at,
+            or_(
+                MeasuredRunRow.job_id != run.job_id,
+                MeasuredRunRow.place != run.place,
+                MeasuredRunRow.number != run.number,
+            ),
+        )
+        .limit(1)
+    )
+    return session.scalars(begun_since).first() is not None
 
 
 class MeasuredRuns(ForAllProjects, ProjectMeasuredRuns):

@@ -403,6 +403,15 @@ class Outcome:
     cached: bool = False
     packed_result: bytes | None = None  # in place of `result`, of one that is only to be passed on
 
+    def __post_init__(self) -> None:
+        # PostgreSQL keeps a document with this character, and then can find nothing in it.
+        if self.reason is not None and any("\0" in str(text) for text in self.reason.values()):
+            plain = {
+                name: text.replace("\0", "") if isinstance(text, str) else text
+                for name, text in self.reason.items()
+            }
+            object.__setattr__(self, "reason", plain)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:

@@ -13,7 +13,17 @@ from storage.errors import UnknownRevision
 if TYPE_CHECKING:
     from alembic.config import Config
 
-__all__ = ["current_revision", "downgrade", "is_known", "migrate", "newest_revision", "upgrade"]
+__all__ = [
+    "current_revision",
+    "downgrade",
+    "hold",
+    "is_known",
+    "migrate",
+    "newest_revision",
+    "revision_of",
+    "take_back",
+    "upgrade",
+]
 
 _MIGRATIONS = Path(__file__).resolve().parent.parent / "migrations"
 _VERSION_TABLE = "alembic_version"
@@ -39,6 +49,15 @@ def upgrade(database: Database, revision: str = "head") -> None:
         migrate(connection, revision)
 
 
+def hold(connection: Connection) -> None:
+    """Hold up other migrations until the end of a transaction.
+
+    Several processes may start at once: one migrates, the others wait and find it done.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
+
+
 def migrate(connection: Connection, revision: str) -> None:
     """Bring the tables to a revision within a transaction, which holds up other migrations.
 
@@ -53,22 +72,32 @@ def migrate(connection: Connection, revision: str) -> None:
 
 def downgrade(database: Database, revision: str) -> None:
     """Take the tables back to an earlier revision (`base` removes them)."""
+    with database.migrating() as connection:
+        take_back(connection, revision)
+
+
+def take_back(connection: Connection, revision: str) -> None:
+    """The same within a transaction, which holds up other migrations."""
     from alembic import command
 
-    with database.migrating() as connection:
-        command.downgrade(_configuration(connection), revision)
+    command.downgrade(_configuration(connection), revision)
 
 
 def current_revision(database: Database) -> str | None:
     """The revision that the tables have; None where there are none."""
     with plainly(), database.engine.connect() as connection:
-        if not inspect(connection).has_table(_VERSION_TABLE):
-            return None
-        version = column("version_num", String)
-        revision: str | None = connection.scalar(
-            select(version).select_from(table(_VERSION_TABLE, version))
-        )
-        return revision
+        return revision_of(connection)
+
+
+def revision_of(connection: Connection) -> str | None:
+    """The revision that the tables have in a transaction; None where there are none."""
+    if not inspect(connection).has_table(_VERSION_TABLE):
+        return None
+    version = column("version_num", String)
+    revision: str | None = connection.scalar(
+        select(version).select_from(table(_VERSION_TABLE, version))
+    )
+    return revision
 
 
 def newest_revision() -> str:
@@ -87,9 +116,7 @@ def _revisions() -> set[str]:
 
 
 def _configuration(connection: Connection) -> Config:
-    if connection.dialect.name == "postgresql":
-        # Several processes may start at once: one migrates, the others wait and find it done.
-        connection.execute(select(func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
+    hold(connection)
     from alembic.config import Config
 
     configuration = Config()

@@ -54,6 +54,14 @@ class Exchange(NamedTuple):
     now: float
 
 
+_ITS_ATTEMPT = (
+    (AskRow.job_id == ATTEMPTS.c.job_id)
+    & (AskRow.trial_number == ATTEMPTS.c.trial_number)
+    & (AskRow.attempt_number == ATTEMPTS.c.number)
+)
+"""What joins an ask with its attempt."""
+
+
 class ProjectScripts(ScopedRepository):
     """What scripts propose to a project's jobs, ask of them and tell them."""
 
@@ -244,12 +252,7 @@ class ProjectScripts(ScopedRepository):
         """Give up attempts of scripts that have not told in time."""
         statement = (
             select(ATTEMPTS)
-            .join(
-                AskRow,
-                (AskRow.job_id == ATTEMPTS.c.job_id)
-                & (AskRow.trial_number == ATTEMPTS.c.trial_number)
-                & (AskRow.attempt_number == ATTEMPTS.c.number),
-            )
+            .join(AskRow, _ITS_ATTEMPT)
             .where(
                 ATTEMPTS.c.job_id == job_id,
                 ATTEMPTS.c.state == "running",
@@ -311,7 +314,9 @@ class Scripts(ForAllProjects, ProjectScripts):
                 .limit(1)
             )
             asked = session.scalar(
-                select(func.max(AskRow.expires_at)).where(AskRow.job_id == job_id)
+                select(func.max(AskRow.expires_at))
+                .join(ATTEMPTS, _ITS_ATTEMPT)
+                .where(AskRow.job_id == job_id, ATTEMPTS.c.state == "running")
             )
             finished = session.scalar(
                 select(func.max(ATTEMPTS.c.finished_at)).where(ATTEMPTS.c.job_id == job_id)

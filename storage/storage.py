@@ -6,7 +6,7 @@ from pathlib import Path
 
 from storage import backup, schema
 from storage.allowances import Allowances
-from storage.applications import Applications
+from storage.applications import Applications, fill_stored_bytes
 from storage.artifacts import Artifacts
 from storage.attempts import Attempts
 from storage.audit import Audit
@@ -144,8 +144,9 @@ class Storage:
         return str(found)
 
     def upgrade(self) -> None:
-        """Bring the tables to the newest revision."""
+        """Bring the tables to the newest revision, and what no migration can fill."""
         schema.upgrade(self._database)
+        fill_stored_bytes(self._database, self.artifacts)
 
     def back_up(self, target: Path) -> BackupSummary:
         """Write all that is stored to an archive (see `storage.backup`)."""

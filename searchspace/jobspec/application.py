@@ -33,6 +33,9 @@ MOST_COMMAND = 4_096
 MOST_CAPTURES = 25
 MOST_RANKS = 65_536
 
+_PLAIN = r"^[^\x00]*$"
+"""Without the character that ends words of commands, and that PostgreSQL cannot look for."""
+
 
 class BuiltinApplication(Description):
     """A program of ours, captured when the job is prepared. Its parameters stand beside these."""
@@ -73,10 +76,10 @@ class SourceApplication(Description):
 
     source: str = Field(min_length=1)
     """Its source tree, relative to the job file: a directory, or a tar, tar.gz or zip archive."""
-    build: str = Field(min_length=1, max_length=MOST_COMMAND)
+    build: str = Field(min_length=1, max_length=MOST_COMMAND, pattern=_PLAIN)
     """Shell command that builds it, at the root of the tree: `make CLASS=S`. The compilers `mpicc`,
     `mpicxx`, `mpif77`, `mpif90` and `mpifort` on the path record what programs do."""
-    run: str = Field(min_length=1, max_length=MOST_COMMAND)
+    run: str = Field(min_length=1, max_length=MOST_COMMAND, pattern=_PLAIN)
     """The program that is built, relative to the root of the tree, and its arguments."""
     ranks: int = Field(ge=1, le=MOST_RANKS)
     """How many ranks run it."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
+from searchspace.errors import HamtuneError
 from searchspace.validation import check
 from service.agents.plans import settle
 from service.agents.schemas import (
@@ -26,13 +28,15 @@ from service.bodies import read_document
 from service.dependencies import SettingsDependency, StorageDependency
 from service.openapi import answers, body
 from service.parameters import JobId
-from storage.errors import NotFound
+from storage.errors import NotFound, Unavailable
 from storage.measured_records import MeasuredConfiguration, MeasuredRun
 from storage.view import StorageView
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/agents", tags=["agents"])
+
+log = logging.getLogger("hamtune.service")
 
 Place = Annotated[
     int, Path(ge=1, le=2**31 - 1, description="Which configuration of the job is run.")
@@ -119,7 +123,13 @@ def _next(storage: StorageView, wish: Wish) -> WorkView | None:
         measuring = storage.measured_runs.measuring(job_id)
         if measuring is None:
             continue
-        settle(storage, measuring)
+        try:
+            settle(storage, measuring)
+        except Unavailable:
+            raise
+        except HamtuneError as error:  # what is at fault here is so for this job, not for others
+            log.error("finalists of job %s cannot be handed out: %s", job_id, error)
+            continue
         claimed = storage.measured_runs.claim(job_id, wish.agent, wish.cluster, LEASE_SECONDS)
         if claimed is None:
             continue

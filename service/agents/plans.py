@@ -5,18 +5,20 @@ An agent writes its own files and its own launch line from this (`measuring/plan
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from searchspace.collectives.equivalents import TARGETS
-from searchspace.errors import HamtuneError
+from searchspace.errors import InvalidInput
+from searchspace.platform import Infeasible
 from service.exports.choices import by_size, choices
 from service.exports.environment import settings_of
-from service.exports.nearest import for_target
+from service.exports.nearest import refusal
 from service.exports.openmpi_export import rules_of
 from service.exports.placement import check_single
 from service.exports.result import gather
 from service.version import VERSION
-from storage.errors import Conflict, Unavailable
+from storage.errors import Conflict
 from storage.measured_records import MeasuredConfiguration, MeasuredState, Measuring
 from storage.view import StorageView
 from workers.simulator_client import simulator_version
@@ -48,9 +50,7 @@ def settle(storage: StorageView, measuring: Measuring) -> None:
             continue
         try:
             plan = plan_of(storage, measuring.job_id, one.trial, target)
-        except Unavailable:
-            raise
-        except HamtuneError as error:
+        except (Conflict, Infeasible, InvalidInput) as error:  # others are faults of this host
             plans[one.place] = ("infeasible", {"kind": "export", "message": str(error)})
             continue
         same = chosen.setdefault(repr(sorted(plan.items())), one)
@@ -84,7 +84,9 @@ def plan_of(
     if trial is None:
         return {"ranks": ranks, "hosts": None, "settings": {}}
     check_single(result, target.format)
-    result = for_target(storage, result, target, nearest=False)
+    if (refused := refusal(result, target)) is not None:
+        raise Conflict(refused)
+    result = replace(result, target=target)
     order = result.resolved.order
     hosts = [order[host] for host in result.resolved.rank_hosts]
     plan = {"ranks": ranks, "hosts": hosts, "settings": settings_of(result, target)}

@@ -27,6 +27,7 @@ __all__ = [
 LEASE_SECONDS = 20.0
 BEAT_SECONDS = 4.0
 _MOST_TEXT = 4_000
+_LONGEST_RUN = 366 * 86400.0
 _LARGEST_NUMBER = 2**31 - 1  # that the tables hold
 
 _Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
@@ -88,7 +89,7 @@ class Wish(Description):
 class NewOutcome(Description):
     """What a run came to: its seconds, or the reason why there are none."""
 
-    seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    seconds: float | None = Field(default=None, gt=0, le=_LONGEST_RUN, allow_inf_nan=False)
     """How long the program took."""
     doubts: list[str] = Field(default_factory=list, max_length=20)
     """Why the time does not count; empty where it does."""
@@ -122,7 +123,7 @@ class NewValidation(Description):
     """For people, such as `trial 17`."""
     trial: int | None = Field(default=None, ge=1, le=_LARGEST_NUMBER)
     """The number of the trial; null for the library's defaults."""
-    simulated: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    simulated: float | None = Field(default=None, gt=0, le=_LONGEST_RUN, allow_inf_nan=False)
     """Seconds."""
     cluster: _Name
     """Name of the cluster."""

@@ -82,7 +82,9 @@ def store_source(
         return add_source(storage, path, named, name=name)
     if not storage.applications.has_source(known):
         raise InvalidInput(f"there is no source tree {known}", field="source")
-    return add_source(storage, storage.artifacts.path(known), named, name=name)
+    tree = storage.artifacts.path(known)
+    storage.projects.admit_upload(tree.stat().st_size)  # what refers to it counts for each
+    return add_source(storage, tree, named, name=name)
 
 
 def complete(storage: StorageView, applications: Iterable[Application]) -> list[Application]:

@@ -56,7 +56,8 @@ class Audit(AnswerMiddleware):
             "actor": principal.name,
             "address": address,
             "action": action or request.method,
-            "target": request.url.path,
+            # No text column of PostgreSQL holds this character, which a quoted path may stand for.
+            "target": request.url.path.replace("\0", "%00"),
             "status": status,
         }
         log.info("%(actor)s from %(address)s: %(action)s %(target)s: %(status)s", entry)

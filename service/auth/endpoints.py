@@ -167,11 +167,15 @@ def get_key(key_id: KeyId, storage: StorageDependency) -> KeyView:
     ),
 )
 async def rotate_key(
-    key_id: KeyId, request: Request, storage: StorageDependency, settings: SettingsDependency
+    key_id: KeyId,
+    request: Request,
+    storage: StorageDependency,
+    principal: PrincipalDependency,
+    settings: SettingsDependency,
 ) -> NewKeyView:
     """Give a key another secret. The old one ends at once, or after the grace that is asked for."""
     document = await read_document(request, settings.body_limit, optional=True)
-    return await run_in_threadpool(_rotate, storage, key_id, document)
+    return await run_in_threadpool(_rotate, storage, principal, key_id, document)
 
 
 @router.delete(
@@ -215,8 +219,8 @@ def _create(storage: StorageView, principal: Principal, document: Any) -> NewKey
     return _with_secret(*service.create(storage, principal, document))
 
 
-def _rotate(storage: StorageView, key_id: str, document: Any) -> NewKeyView:
-    return _with_secret(*service.rotate(storage, key_id, document))
+def _rotate(storage: StorageView, principal: Principal, key_id: str, document: Any) -> NewKeyView:
+    return _with_secret(*service.rotate(storage, principal, key_id, document))
 
 
 def _with_secret(key: ApiKey, secret: str) -> NewKeyView:

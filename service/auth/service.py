@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from typing import Any
 
 from searchspace.errors import InvalidInput
@@ -10,6 +11,7 @@ from searchspace.validation import check
 from service.auth import tokens
 from service.auth.principal import OPERATORS, Principal, check_scopes
 from service.auth.schemas import NewKey, Rotation
+from service.problems import ProblemError
 from storage.keys import ProjectKeys
 from storage.records import ApiKey
 from storage.storage import Storage
@@ -33,7 +35,7 @@ def create(storage: StorageView, principal: Principal, document: Any) -> tuple[A
     project = new.project or principal.project
     if project != principal.project and not principal.operator:
         raise InvalidInput("keys are made for one's own project", field="project")
-    if not principal.operator and any(scope.partition(":")[0] in OPERATORS for scope in scopes):
+    if not principal.operator and _of_operators(scopes):
         raise InvalidInput(
             "metrics are those of all projects; only the operator makes keys for them, with "
             "'hamtune keys create --scope metrics:read' on the service's machine",
@@ -52,6 +54,11 @@ def create(storage: StorageView, principal: Principal, document: Any) -> tuple[A
     return key, tokens.compose(key.id, secret)
 
 
+def _of_operators(scopes: Iterable[str]) -> bool:
+    """Whether a key with these scopes opens what is of all projects."""
+    return any(scope.partition(":")[0] in OPERATORS for scope in scopes)
+
+
 def _keys(storage: StorageView, principal: Principal, project: str) -> ProjectKeys:
     """The keys of a project, which is made where the operator names a new one.
 
@@ -66,7 +73,9 @@ def _keys(storage: StorageView, principal: Principal, project: str) -> ProjectKe
     return storage.of_project(project).keys
 
 
-def rotate(storage: StorageView, key_id: str, document: Any) -> tuple[ApiKey, str]:
+def rotate(
+    storage: StorageView, principal: Principal, key_id: str, document: Any
+) -> tuple[ApiKey, str]:
     """Give a key another secret.
 
     Returns:
@@ -76,8 +85,15 @@ def rotate(storage: StorageView, key_id: str, document: Any) -> tuple[ApiKey, st
         NotFound: There is no such key.
         Conflict: It was revoked.
         InvalidInput: A field is wrong.
+        ProblemError: 403, it opens what is of all projects, and who asks is no operator.
     """
     how = check(Rotation, {} if document is None else document)
+    if not principal.operator and _of_operators(storage.keys.get(key_id).scopes):
+        raise ProblemError(
+            403,
+            "metrics are those of all projects; only the operator rotates keys for them, with "
+            "'hamtune keys rotate' on the service's machine",
+        )
     secret = tokens.new_secret()
     key = storage.keys.rotate(
         key_id,

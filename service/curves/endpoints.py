@@ -11,6 +11,7 @@ from service.auth.access import needs
 from service.dependencies import StorageDependency
 from service.jobs.yardsticks import error_for, machine_of
 from service.openapi import answers
+from service.outcomes import Remembered
 from storage.errors import NotFound
 from storage.view import StorageView
 from tuner.downsampling import downsampled, stride
@@ -25,6 +26,8 @@ _NOTHING: dict[str, Any] = {
     **{name: [] for name in ("trial", "best", "wall_seconds", "cpu_seconds")},
     **dict.fromkeys(("baseline", "baseline_label", "gain", "error")),
 }
+
+_KNOWN: Remembered[Curve] = Remembered()
 
 _EXAMPLE: dict[str, Any] = {
     "items": [
@@ -87,9 +90,19 @@ def get_curves(storage: StorageDependency, job: Ids) -> Curves:
 
 def _curve(storage: StorageView, job_id: str) -> Curve | None:
     try:
-        job = storage.jobs.get(job_id)
-    except NotFound:
+        curve = _KNOWN.answer(storage, job_id, lambda: _steps(storage, job_id))
+        if not curve.trial:
+            return curve
+        machine = machine_of(storage, storage.jobs.get(job_id))
+        error = error_for(machine, storage.measured_runs.configurations(job_id))
+    except NotFound:  # it may be deleted at any moment
         return None
+    return curve.model_copy(update={"error": error.value})
+
+
+def _steps(storage: StorageView, job_id: str) -> Curve:
+    """The curve of a job without the error of its model, which measurements change."""
+    job = storage.jobs.get(job_id)
     reached = storage.convergence.points(
         job_id, stride(storage.convergence.count_asked(job_id), _BUCKETS)
     )
@@ -114,7 +127,5 @@ def _curve(storage: StorageView, job_id: str) -> Curve | None:
         baseline=None if label is None else baselines[label],
         baseline_label=label,
         gain=None if label is None else converged["gains"][label],
-        error=error_for(
-            machine_of(storage, job), storage.measured_runs.configurations(job_id)
-        ).value,
+        error=None,
     )

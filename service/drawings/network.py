@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from pydantic import BaseModel, Field
 
@@ -12,6 +14,9 @@ __all__ = ["EXAMPLE", "Drawing", "draw", "layout_of"]
 
 MOST_FORCED = 400
 """More nodes than that take the layout by forces too long to wait for; they stand on a ring."""
+
+_BY_NUMBER = ("grid", "ring")
+"""Layouts that show the structure by the numbers which the family has given to hosts."""
 
 EXAMPLE = {
     "hosts": 3,
@@ -49,12 +54,23 @@ def layout_of(graph: Graph, family: str) -> str:
     return "force"
 
 
-def draw(graph: Graph, names: tuple[str, ...], family: str) -> Drawing | None:
-    """Draw a network; None where it has more cables than a picture can show."""
+def draw(
+    graph: Graph, names: tuple[str, ...], family: str, order: Sequence[int] = ()
+) -> Drawing | None:
+    """Draw a network; None where it has more cables than a picture can show.
+
+    Args:
+        graph: The network, as ordered.
+        names: Of its hosts.
+        family: Its family.
+        order: The number that each host had before; empty where none has another.
+    """
     if len(graph.edges) > MOST_EDGES:
         return None
     layout = layout_of(graph, family)
     places = place(graph, layout)
+    if order and layout in _BY_NUMBER:
+        places = places[list(order)]
     low = places.min(axis=0)
     span = np.maximum(places.max(axis=0) - low, 1e-9)
     scaled = (places - low) / (span if layout == "levels" else span.max())

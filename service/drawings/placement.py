@@ -20,8 +20,8 @@ from searchspace.platform import Infeasible, Resolved, chosen_algorithms, resolv
 from searchspace.traffic import Traffic
 from service.drawings.network import EXAMPLE as NETWORK
 from service.drawings.network import Drawing, draw
-from storage.errors import Conflict
-from storage.networks import ProjectNetworks
+from storage.errors import Conflict, NotFound
+from storage.networks import StoredNetworks
 from storage.records import Trial
 from storage.traces import traces_of
 from storage.view import StorageView
@@ -91,10 +91,12 @@ class Placement(BaseModel):
     )
     rank_times: list[float | None] = Field(description="When each rank had finished, seconds.")
     hops: list[Hops]
-    hop_bytes: int = Field(description="Bytes x hops over all pairs of ranks.")
+    hop_bytes: int | None = Field(
+        description="Bytes x hops over all pairs of ranks; null for a network that is too large."
+    )
     traffic: HeatMap
     before: HeatMap = Field(description="The same with the ranks in order (`by-order`).")
-    before_hop_bytes: int = Field(description="`hop_bytes` with the ranks in order.")
+    before_hop_bytes: int | None = Field(description="`hop_bytes` with the ranks in order.")
     options: dict[str, str] = Field(description="What SMPI is told.")
     choices: list[Choice]
 
@@ -112,6 +114,8 @@ def placement(storage: StorageView, job_id: str, number: int) -> Placement:
         raise Conflict(f"job {job_id} is {job.state}; its application is not captured yet")
     application = storage.applications.get(job.application_id)
     machine = read_spec(storage, job).described_machine
+    if trial.kind == "comparison":
+        machine = machine.simulated_by("fluid")
     exchanged = TracesTraffic(traces_of(storage, application))
     configuration = Configuration.from_json(trial.configuration)
     try:
@@ -120,10 +124,13 @@ def placement(storage: StorageView, job_id: str, number: int) -> Placement:
             machine,
             application.ranks,
             traffic=exchanged,
-            cache=ProjectNetworks(storage.networks, job.project),
+            # Who only reads must not have networks built that take minutes.
+            cache=StoredNetworks(storage.networks, job.project),
         )
     except Infeasible as error:
         raise Conflict(f"trial {number} is on no network: {error}") from None
+    except NotFound as error:
+        raise Conflict(f"trial {number}: {error}; a replay of the trial builds it again") from None
     traffic = exchanged(chosen_algorithms(configuration))
     places = np.asarray(resolved.rank_hosts)
     in_order = _in_order(resolved)
@@ -134,7 +141,10 @@ def placement(storage: StorageView, job_id: str, number: int) -> Placement:
         value=trial.value,
         ranks=application.ranks,
         network=draw(
-            resolved.network, resolved.host_names, str(configuration.get("topology", "given"))
+            resolved.network,
+            resolved.host_names,
+            str(configuration.get("topology", "given")),
+            resolved.order,
         ),
         rank_hosts=list(resolved.rank_hosts),
         loads=loads if loads is None or len(loads) == len(resolved.edges) else None,
@@ -154,10 +164,12 @@ def _rank_times(trial: Trial) -> list[float | None]:
     return [time for application in times for time in application]
 
 
-def _hops(resolved: Resolved, rank_hosts: NDArray[Any], traffic: Traffic) -> tuple[list[Hops], int]:
-    """How far apart those are who exchange something; empty for too large a network."""
+def _hops(
+    resolved: Resolved, rank_hosts: NDArray[Any], traffic: Traffic
+) -> tuple[list[Hops], int | None]:
+    """How far apart those are who exchange something; nothing for too large a network."""
     if resolved.network.nodes > MOST_NODES:
-        return [], 0
+        return [], None
     distances = hop_distances(resolved.network.nodes, resolved.edges)
     one, other, size = traffic.pairs
     far = distances[rank_hosts[one], rank_hosts[other]].astype(np.int64)

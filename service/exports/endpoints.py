@@ -65,7 +65,7 @@ FileName = Annotated[
     summary="Export the best configuration",
     description=_FORMATS,
     response_class=Response,
-    responses=_archive(404, 409, 422),
+    responses=_archive(404, 409, 422, 429),
 )
 def export(
     job_id: JobId,
@@ -103,7 +103,7 @@ def export(
     summary="Export with the names of one's hosts",
     description=f"As `GET`, for hosts and fabrics that are named in the body.\n\n{_FORMATS}",
     response_class=Response,
-    responses=_archive(400, 404, 409, 413, 415, 422),
+    responses=_archive(400, 404, 409, 413, 415, 422, 429),
     openapi_extra=body(
         ExportRequest,
         {"Four hosts, for Open MPI 4.1": REQUEST_EXAMPLE},

@@ -12,17 +12,36 @@ from searchspace.platform import Infeasible, Resolved, evaluation_key, resolve
 from searchspace.units import format_duration
 from service.exports.choices import Choice, choices, nearest_configuration
 from service.exports.result import Result
+from service.exports.simulations import Simulations
 from service.exports.transport import TransportChoice, transport_choices, without_unknown
 from storage.errors import Conflict
 from storage.evaluations import key_within
 from storage.networks import ProjectNetworks
+from storage.records import Outcome
 from storage.storage import Storage
 from storage.view import StorageView
 from workers.evaluator import outcome_of
 from workers.simulator_client import Simulator, engine_in_use, simulator_version
 from workers.tuning_problem import TuningProblem, TuningProblems
 
-__all__ = ["evaluated", "for_target", "inexpressible", "nearest_to", "unlike"]
+__all__ = [
+    "SIMULATIONS",
+    "WALL_SECONDS",
+    "evaluated",
+    "for_target",
+    "inexpressible",
+    "nearest_to",
+    "refusal",
+    "unlike",
+]
+
+WALL_SECONDS = 20.0
+"""Somebody waits for the export; what takes longer to simulate is told as not known."""
+_NEAREST_SECONDS = 120.0
+"""The same where it is the export itself."""
+
+SIMULATIONS = Simulations()
+"""Of all exports of this process."""
 
 
 def inexpressible(found: list[Choice]) -> list[Choice]:
@@ -46,6 +65,15 @@ def unlike(result: Result, target: Target) -> list[Choice | TransportChoice]:
     ]
 
 
+def refusal(result: Result, target: Target) -> str | None:
+    """Why a library cannot be told of all that was simulated; None where it can."""
+    missing = unlike(result, target)
+    if not missing:
+        return None
+    named = "; ".join(choice.line for choice in missing)
+    return f"{target.title} cannot express {result.what}: {named}"
+
+
 def nearest_to(result: Result, target: Target) -> Configuration:
     """What a library does when it is told all that it can be told of a result."""
     transport = transport_choices(result, target)
@@ -65,17 +93,19 @@ def for_target(storage: StorageView, result: Result, target: Target, *, nearest:
         Conflict: The configuration cannot be expressed, and the nearest is not wanted or cannot be
             run; names the choices, and tells the simulated time of the nearest.
     """
-    missing = unlike(result, target)
-    if not missing:
+    refused = refusal(result, target)
+    if refused is None:
         return replace(result, target=target)
-    named = "; ".join(choice.line for choice in missing)
-    refused = f"{target.title} cannot express {result.what}: {named}"
     if not result.simulated:
         # A nearest would have to be measured too.
         raise Conflict(f"{refused}. Say search.target in the job: then all can be expressed")
     configuration = nearest_to(result, target)
+    # For whom the service is not alone there the time is short, as it is where it is only told.
+    most = math.inf if isinstance(storage, Storage) else _NEAREST_SECONDS
     try:
-        resolved, value = evaluated(storage, result, configuration)
+        resolved, value = evaluated(
+            storage, result, configuration, most if nearest else WALL_SECONDS
+        )
     except Infeasible as error:
         raise Conflict(f"{refused}. The nearest cannot be run: {error}") from None
     if not nearest:
@@ -108,6 +138,7 @@ def evaluated(
 
     Raises:
         Infeasible: It cannot be run, or its simulation fails.
+        ProblemError: 429, another export is being simulated.
     """
     tuning = TuningProblems(storage).of(result.job.id)
     machine = result.machine.simulated_by(model or result.machine.trial_model)
@@ -123,15 +154,31 @@ def evaluated(
     key = key_within(result.job.project, key)
     # A project's share of the storage has no evaluations to look at.
     evaluations = storage.evaluations if isinstance(storage, Storage) else None
-    outcome = None if evaluations is None else evaluations.find(key, None)
-    if outcome is None:
+    known = None if evaluations is None else evaluations.find(key, None)
+    if known is not None:
+        return resolved, _value_of(_found(known))
+
+    def simulate() -> float | str:
         answer = _simulated(tuning, resolved, min(wall_seconds, tuning.limits.wall_seconds))
         outcome = outcome_of(answer, None, tuning.workload, engine=engine_in_use())
         if evaluations and (outcome.status == "completed" or math.isinf(wall_seconds)):
             evaluations.put(key, outcome, None)
-    if outcome.status != "completed" or outcome.value is None:
-        raise Infeasible(str((outcome.reason or {}).get("message", outcome.status)))
-    return resolved, outcome.value
+        return _found(outcome)
+
+    return resolved, _value_of(SIMULATIONS.find(key, wall_seconds, simulate))
+
+
+def _found(outcome: Outcome) -> float | str:
+    """The simulated seconds of an outcome, or why there are none."""
+    if outcome.status == "completed" and outcome.value is not None:
+        return outcome.value
+    return str((outcome.reason or {}).get("message", outcome.status))
+
+
+def _value_of(found: float | str) -> float:
+    if isinstance(found, str):
+        raise Infeasible(found)
+    return found
 
 
 def _simulated(tuning: TuningProblem, resolved: Resolved, wall_seconds: float) -> dict[str, object]:

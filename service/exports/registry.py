@@ -20,7 +20,7 @@ from service.exports.intelmpi_export import export_intelmpi
 from service.exports.json_export import export_json
 from service.exports.mpich_export import export_mpich
 from service.exports.mvapich2_export import export_mvapich2
-from service.exports.nearest import for_target, unlike
+from service.exports.nearest import SIMULATIONS, for_target, unlike
 from service.exports.openmpi_export import export_openmpi
 from service.exports.opensm_export import export_opensm
 from service.exports.result import ExportFile, ExportOptions, Result, gather
@@ -85,6 +85,7 @@ def export_job(
         NotFound: There is no such job or trial.
         Conflict: No trial of the job, or not the chosen one, has completed yet, the format does
             not suit the job, or the target cannot express the configuration.
+        ProblemError: 429, another export is being simulated in this process.
     """
     options = options or ExportOptions()
     if format_name != ALL and format_name not in EXPORTERS:
@@ -98,6 +99,22 @@ def export_job(
             f"{target.name} is exported by the format {target.format}, not by {format_name}",
             field="target",
         )
+    with SIMULATIONS.of_one_export():
+        result = _simulated(storage, job_id, format_name, options)
+    if math.isnan(result.value) and not _is_library(format_name):
+        raise Conflict(
+            f"{result.what} is not measured yet: until then it is exported for MPI libraries alone"
+        )
+    if format_name == ALL:
+        return _everything(result)
+    return EXPORTERS[format_name].export(result)
+
+
+def _simulated(
+    storage: StorageView, job_id: str, format_name: str, options: ExportOptions
+) -> Result:
+    """What is exported, with all that is simulated for it."""
+    target = options.target
     versions = {"hamtune": VERSION, "simulator": simulator_version()}
     result = gather(storage, job_id, versions, options.trial)
     if options.hosts is not None:
@@ -114,13 +131,7 @@ def export_job(
             result = replace(result, really=made)
         if format_name in (ALL, "simgrid") and result.machine.trial_model == "packets":
             result = replace(result, fluid=by_fluid(storage, result))
-    if math.isnan(result.value) and not _is_library(format_name):
-        raise Conflict(
-            f"{result.what} is not measured yet: until then it is exported for MPI libraries alone"
-        )
-    if format_name == ALL:
-        return _everything(result)
-    return EXPORTERS[format_name].export(result)
+    return result
 
 
 def _of_fabric(result: Result, text: str) -> Result:

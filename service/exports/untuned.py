@@ -8,14 +8,11 @@ from searchspace.collectives.equivalents import Target
 from searchspace.configuration import Configuration
 from searchspace.platform import Infeasible
 from searchspace.topology import FAMILIES
-from service.exports.nearest import evaluated, nearest_to, unlike
+from service.exports.nearest import WALL_SECONDS, evaluated, nearest_to, unlike
 from service.exports.result import Result
 from storage.view import StorageView
 
 __all__ = ["by_fluid", "network_alone", "untuned", "without_target"]
-
-WALL_SECONDS = 20.0
-"""Somebody waits for the export; what takes longer to simulate is told as not known."""
 
 _NETWORK = ("topology", "topology_seed")
 

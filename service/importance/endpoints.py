@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from fastapi import APIRouter
 
 from searchspace.configuration import Configuration
@@ -47,7 +49,7 @@ def _learnt(storage: StorageView, job_id: str, exhausted: bool) -> Importance:
     rows = [
         (dict(Configuration.from_json(trial.configuration)), trial.value)
         for trial in comparable(trials)
-        if trial.value
+        if trial.value is not None and 0.0 < trial.value < math.inf
     ]
     censored = sum(1 for one in trials if one.kind == "search" and one.state == "censored")
     return importance(rows, censored=censored, exhausted=exhausted)

@@ -8,7 +8,7 @@ trials that it has not seen tells how far it can be believed.
 
 from __future__ import annotations
 
-import math
+import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ MANY = 50
 BELIEVED = 0.6
 """Of a forest with a lower R^2 on trials left out, the shares are a hint at most."""
 MOST = 1000
-"""More trials than that are sampled evenly: the answer stays the same and comes sooner."""
+"""Of more trials than that a sample is learnt from: the answer stays the same and comes sooner."""
 TREES = 40
 REPEATS = 5
 
@@ -57,7 +57,7 @@ class Importance(BaseModel):
     method: str
     trials: int = Field(description="Completed trials of the search space that were learnt from.")
     available: int = Field(
-        description=f"How many there are. Of more than {MOST} an even sample is learnt from."
+        description=f"How many there are. Of more than {MOST} a random sample is learnt from."
     )
     censored: int = Field(description="Trials of the search space that were stopped at a cutoff.")
     score: float | None = Field(
@@ -83,13 +83,13 @@ def importance(
     Args:
         rows: Configurations by parameter name, and their simulated seconds (above 0).
         censored: How many more trials were stopped at a cutoff.
-        seed: Decides trees and shuffling.
+        seed: Decides the sample, trees and shuffling.
         exhausted: Whether there are no more configurations to try.
     """
     known = _Known(len(rows), censored, exhausted)
-    step = max(1, math.ceil(known.completed / MOST))
-    rows = _imputed(rows[::step])
+    rows = _imputed(rows)
     names = [name for name, values in _domains(rows).items() if len(values) > 1]
+    rows = _sampled(rows, seed)
     untold = known.untold(rows, names)
     if untold is not None:
         return untold
@@ -190,6 +190,20 @@ class _Known:
         )
 
 
+def _sampled(
+    rows: Sequence[tuple[dict[str, Any], float]], seed: int
+) -> list[tuple[dict[str, Any], float]]:
+    """Rows drawn at random, in their order.
+
+    Every n-th would not do: of trials that come in a regular order, as those of a grid, these may
+    have all the same value of a parameter.
+    """
+    if len(rows) <= MOST:
+        return list(rows)
+    drawn = random.Random(seed).sample(range(len(rows)), MOST)  # noqa: S311 (no secret)
+    return [rows[index] for index in sorted(drawn)]
+
+
 def _imputed(
     rows: Sequence[tuple[Mapping[str, Any], float]],
 ) -> list[tuple[dict[str, Any], float]]:
@@ -215,14 +229,19 @@ def _domains(rows: Sequence[tuple[Mapping[str, Any], float]]) -> dict[str, dict[
 def _encoded(
     rows: Sequence[tuple[Mapping[str, Any], float]], names: Sequence[str]
 ) -> tuple[list[list[float]], list[str]]:
-    """Columns of numbers: a number is itself, a name has a column for each of its values."""
+    """Columns of numbers: a number is its rank, a name has a column for each of its values.
+
+    Trees see the order of numbers alone, but as 32-bit floats, in which large seeds that follow
+    each other are one.
+    """
     domains = _domains(rows)
     columns: list[list[float]] = []
     owners: list[str] = []
     for name in names:
         values = list(domains[name])
         if all(isinstance(value, int | float) for value in values):
-            columns.append([float(configuration[name]) for configuration, _ in rows])
+            ranks = {value: float(rank) for rank, value in enumerate(sorted(values))}
+            columns.append([ranks[configuration[name]] for configuration, _ in rows])
             owners.append(name)
             continue
         for value in values:
@@ -239,14 +258,14 @@ def _losses(forest: Any, table: Any, times: Any, groups: list[list[int]], seed: 
     """
     import numpy as np
 
-    random = np.random.default_rng(seed)
+    generator = np.random.default_rng(seed)
     base = forest.score(table, times)
     losses = []
     for group in groups:
         drops = []
         for _ in range(REPEATS):
             shuffled = table.copy()
-            shuffled[:, group] = table[random.permutation(len(table))][:, group]
+            shuffled[:, group] = table[generator.permutation(len(table))][:, group]
             drops.append(base - forest.score(shuffled, times))
         losses.append(drops)
     return np.array(losses)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import logging
+import threading
+import time
+import weakref
+from collections.abc import Callable
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
@@ -10,17 +14,48 @@ from pydantic import BaseModel, Field
 from service.auth.access import OPEN_TO_ALL, needs
 from service.dependencies import SettingsDependency
 from service.openapi import answers
-from service.operations.checks import readiness
+from service.operations.checks import Finding, readiness
 from service.operations.metrics import exposition
+from storage.storage import Storage
 
 __all__ = ["router"]
 
 router = APIRouter()
 
+_KNOWN_SECONDS = 1.0
 _TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _READY = {"ready": True, "checks": {"database": "ok", "artifacts": "ok", "broker": "ok"}}
 
 log = logging.getLogger("hamtune.service")
+
+
+class _Lately:
+    """What was found of a storage a moment ago: anybody may ask, and to look takes seconds."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: tuple[weakref.ref[Storage], float, list[Finding]] | None = None
+
+    def get(self, storage: Storage, look: Callable[[], list[Finding]]) -> list[Finding]:
+        """What is known, or is looked for now; who comes meanwhile is told what was known."""
+        known = self._known
+        is_ours = known is not None and known[0]() is storage
+        if not self._lock.acquire(blocking=not is_ours):
+            assert known is not None
+            return known[2]
+        try:
+            known = self._known
+            is_ours = known is not None and known[0]() is storage
+            if known is not None and is_ours and time.monotonic() - known[1] < _KNOWN_SECONDS:
+                return known[2]
+            found = look()
+            self._known = (weakref.ref(storage), time.monotonic(), found)
+            return found
+        finally:
+            self._lock.release()
+
+
+_LATELY = _Lately()
 
 
 class Readiness(BaseModel):
@@ -41,7 +76,8 @@ class Readiness(BaseModel):
 )
 def ready(request: Request, response: Response, settings: SettingsDependency) -> Readiness:
     """Answers 200 while database, artifact store and broker can be used, else 503."""
-    findings = readiness(request.app.state.runtime.storage, settings)
+    storage = request.app.state.runtime.storage
+    findings = _LATELY.get(storage, lambda: readiness(storage, settings))
     failed = [finding for finding in findings if finding.status == "failed"]
     for finding in failed:
         log.warning("not ready: %s: %s", finding.name, finding.text)

@@ -10,6 +10,7 @@ from fastapi.responses import Response
 
 from service.auth.access import needs
 from service.dependencies import StorageDependency
+from service.jobs.yardsticks import error_for, machine_of
 from service.openapi import answers
 from service.parameters import JobId, Points, TrialStates
 from service.tables.answers import Answers
@@ -51,8 +52,11 @@ def get_table(
     others are sampled evenly. Who follows a job asks again `after` the last number before the first
     open one.
     """
-    ended = storage.jobs.get(job_id).state in FINAL_JOB_STATES
-    asked = (job_id, after, points)
+    job = storage.jobs.get(job_id)
+    ended = job.state in FINAL_JOB_STATES
+    # What is measured afterwards changes this, and nothing else of the table.
+    error = error_for(machine_of(storage, job), storage.measured_runs.configurations(job_id))
+    asked = (job_id, after, points, error.value)
     content = _ANSWERS.get(asked) if ended else None
     if content is None:
         document = read_table(storage, job_id, after=after, points=points)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import time
 from collections.abc import Callable
@@ -12,8 +14,10 @@ import pytest
 from click.testing import CliRunner
 
 from cli.client import connect
-from cli.maintenance import expire
+from cli.maintenance import backup, expire, migrate
+from searchspace.errors import HamtuneError
 from service.settings import Settings
+from storage.errors import Unavailable
 from storage.storage import Storage
 from tests.cli.conftest import Hamtune, tiny_job
 
@@ -33,6 +37,50 @@ def test_a_backup_is_checked_and_restored(hamtune: Hamtune, tmp_path: Path) -> N
     assert deleted == {
         "jobs": 0, "deleted": 0, "evaluations": 0, "networks": 0, "audit": 0, "artifacts": 0
     }  # fmt: skip
+
+
+def test_a_check_without_room_says_what_helps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Storage, "restore", full)
+    file = tmp_path / "b.tar.gz"
+    done = CliRunner().invoke(backup, [str(file), "--data", str(tmp_path / "data")])
+    assert isinstance(done.exception, HamtuneError)
+    assert "set TMPDIR" in str(done.exception)
+    assert "--no-check" in str(done.exception)
+    assert file.exists()
+
+
+def test_a_migration_waits_for_its_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.retry._PAUSE_SECONDS", 0.001)
+    upgrade, tries = Storage.upgrade, iter(range(9))
+
+    def away(storage: Storage) -> None:
+        if next(tries) < 8:
+            raise Unavailable("the database cannot be used now")
+        upgrade(storage)
+
+    monkeypatch.setattr(Storage, "upgrade", away)
+    done = CliRunner().invoke(migrate, ["--data", str(tmp_path), "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["database"] == "sqlite"
+
+
+def test_a_migration_does_not_wait_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(_: Storage) -> None:
+        raise Unavailable("the database cannot be used now")
+
+    monkeypatch.setattr(Storage, "upgrade", away)
+    done = CliRunner().invoke(migrate, ["--data", str(tmp_path), "--wait", "1s"])
+    assert isinstance(done.exception, HamtuneError)
+    assert "the database was away for 1 s; --wait gives it longer" in str(done.exception)
 
 
 def test_nothing_expires_by_the_clock_of_a_host_that_is_ahead(
@@ -111,3 +159,15 @@ def test_the_doctor_tells_why_our_engine_is_off(hamtune: Hamtune, tmp_path: Path
     assert engine["text"].startswith(
         "simgrid 3.32 (express off: it was built for SimGrid 3.32, and this is 3.99); "
     )
+
+
+def test_the_doctor_tells_why_programs_cannot_be_shut_in(hamtune: Hamtune, tmp_path: Path) -> None:
+    fake = tmp_path / "bin/bwrap"
+    fake.parent.mkdir()
+    fake.write_text("#!/bin/sh\necho 'No permissions to create new namespace' >&2\nexit 1\n")
+    fake.chmod(0o755)
+    hamtune.environment = {"PATH": f"{fake.parent}:{os.environ['PATH']}"}
+    checks = json.loads(hamtune("doctor", "--json").stdout)["checks"]
+    (sandbox,) = (check for check in checks if check["name"] == "sandbox")
+    assert sandbox["status"] == "failed"
+    assert "No permissions to create new namespace" in sandbox["text"]

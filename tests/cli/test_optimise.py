@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -203,3 +204,42 @@ def test_the_state_is_kept_where_the_network_cannot_be_written_any_more(
     again = tmp_path / "again.edges"
     assert here("--resume", state, "--seconds", "0.01", "-o", again) == 0
     assert read_edge_list(again.read_text()).nodes == 16
+
+
+def test_a_full_disk_takes_neither_the_network_nor_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("cli.optimise.tempfile.gettempdir", lambda: str(tmp_path))
+    full = Path("/dev/full")
+    assert here("--nodes", 16, "--degree", 3, "--seconds", "0.01", "-o", full) == 1
+    said = capsys.readouterr()
+    assert "/dev/full: No space left on device; its edges are on stdout" in said.err
+    assert read_edge_list(said.out).nodes == 16
+    (kept,) = tmp_path.glob("*.json")
+    assert here("--resume", kept, "--seconds", "0.01", "-o", tmp_path / "again.edges") == 0
+
+
+def test_a_state_that_cannot_be_replaced_is_left_and_the_network_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state, output = tmp_path / "state.json", tmp_path / "G.edges"
+    begin = ("--nodes", 16, "--degree", 3, "--seconds", "0.01", "--state", state)
+    assert here(*begin, "-o", tmp_path / "first.edges") == 0
+    before = state.read_text()
+    write = Path.write_text
+
+    def short(path: Path, text: str) -> int:
+        if path.suffix != ".edges" and "edges" not in path.name:
+            write(path, text[:9])
+            raise OSError(errno.EFBIG, "File too large")
+        return write(path, text)
+
+    monkeypatch.setattr(Path, "write_text", short)
+    again = ("--resume", state, "--seconds", "0.01", "--state", state)
+    assert here(*again, "-o", output) == 1
+    assert f"{state} cannot be written" in capsys.readouterr().err
+    assert state.read_text() == before
+    assert read_edge_list(output.read_text()).nodes == 16
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "G.edges", "first.edges", "state.json",
+    ]  # fmt: skip

@@ -70,3 +70,8 @@ def test_samples_are_told_apart_where_chance_would_not() -> None:
     assert separated([1.00, 1.01, 0.99], [1.10, 1.11, 1.09])
     assert not separated([1.0, 1.2, 0.8], [1.1, 1.3, 0.9])
     assert not separated([1.0], [2.0, 2.0])
+
+
+def test_absurd_times_show_no_error() -> None:
+    assert shown_error([(1e300, 1e-300)] * 3) is None
+    assert shown_error([(1e-300, 1e300)] * 3) is None

@@ -1,5 +1,6 @@
 """What the page draws: checks of job files, the catalogue, importance, trials on their networks."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ from searchspace.collectives.equivalents import TARGETS
 from searchspace.parts import Parts
 from searchspace.topology import FAMILIES
 from service.exports.registry import EXPORTERS
-from service.importance.model import importance
+from service.importance.model import MOST, importance
 from storage.records import Outcome
 from tuner.pace import search_seconds
 
@@ -113,6 +114,40 @@ def test_importance_finds_the_parameter_that_decides() -> None:
     assert found.score is not None
     assert found.score > 0.9
     assert importance(rows) == found
+
+
+def test_a_parameter_of_a_long_grid_is_not_lost_to_the_sample() -> None:
+    """The fastest of a product takes the same value in every other row."""
+    rows = [
+        ({"fast": n % 2, "slow": n % 7}, (3.0 if n % 2 else 1.0) * (1.0 + 0.02 * (n % 7)))
+        for n in range(2 * MOST)
+    ]
+    found = importance(rows)
+    assert (found.trials, found.available) == (MOST, 2 * MOST)
+    assert found.parameters[0].name == "fast"
+    assert found.parameters[0].importance > 0.8
+
+
+@pytest.mark.parametrize("base", [2**30, 10**60])
+def test_large_seeds_matter_as_much_as_small_ones(base: int) -> None:
+    def shares(first: int) -> dict[str, float]:
+        rows = [
+            ({"topology_seed": first + n % 5, "mpi": str(n % 3)}, 1.0 + n % 5) for n in range(90)
+        ]
+        return {one.name: one.importance for one in importance(rows).parameters}
+
+    assert shares(base) == shares(1)
+
+
+def test_importance_leaves_out_times_that_are_none(
+    client: TestClient, create_job: Callable[..., str], add_trials: Callable[..., None]
+) -> None:
+    job = create_job()
+    endless = Outcome(status="completed", value=math.inf)
+    add_trials(job, endless, *(Outcome(status="completed", value=float(n)) for n in range(1, 4)))
+    answer = client.get(f"/api/v1/jobs/{job}/importance")
+    assert answer.status_code == 200
+    assert answer.json()["available"] == 3
 
 
 def test_a_parameter_that_often_does_not_count_is_not_what_matters() -> None:

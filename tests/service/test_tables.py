@@ -11,8 +11,11 @@ import pytest
 from fastapi.testclient import TestClient
 from optuna.storages.journal import JournalFileBackend
 
+from service.curves import endpoints as curves
+from storage.errors import NotFound
 from storage.records import Outcome
 from storage.storage import Storage
+from storage.view import StorageView
 
 DONE = Outcome(status="completed", value=2.0, cpu_seconds=1.5, wall_seconds=1.0)
 BETTER = Outcome(status="completed", value=1.0, cpu_seconds=0.5, wall_seconds=1.0)
@@ -193,6 +196,45 @@ def test_curves_are_the_steps_of_each_job(
     assert found[0]["error"] == client.get(f"/api/v1/jobs/{job}/best").json()["error"]
     assert found[1]["trial"] == []
     assert found[1]["gain"] is None
+
+
+def test_what_is_measured_later_is_the_error_everywhere(
+    client: TestClient, storage: Storage, job: str
+) -> None:
+    leased = storage.leases.acquire("test", 60.0, job)
+    assert leased is not None
+    storage.jobs.transition(job, "completed", token=leased.lease_token)
+    before = table(client, job)["error"]
+    for number, took in enumerate((1.5, 3.1, 4.6), start=1):
+        answer = client.post(
+            f"/api/v1/jobs/{job}/measured",
+            json={
+                "label": f"trial {number}",
+                "simulated": float(number),
+                "cluster": "b",
+                "outcomes": [{"seconds": took}],
+            },
+        )
+        assert answer.status_code == 201, answer.text
+    (curve,) = client.get("/api/v1/curves", params={"job": job}).json()["items"]
+    best = client.get(f"/api/v1/jobs/{job}/best").json()
+    assert table(client, job)["error"] == curve["error"] == best["error"] != before
+
+
+def test_a_job_that_is_deleted_meanwhile_leaves_the_others_their_curves(
+    client: TestClient, create_job: Callable[..., str], job: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    idle = create_job(name="idle")
+    steps = curves._steps
+
+    def gone(storage: StorageView, job_id: str) -> curves.Curve:
+        if job_id == idle:
+            raise NotFound("there is no such job")
+        return steps(storage, job_id)
+
+    monkeypatch.setattr(curves, "_steps", gone)
+    found = client.get("/api/v1/curves", params={"job": [idle, job]}).json()["items"]
+    assert [curve["job_id"] for curve in found] == [job]
 
 
 def test_jobs_are_found_by_a_part_of_their_name(

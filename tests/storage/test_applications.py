@@ -4,8 +4,10 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from sqlalchemy import update
 
 from storage.errors import NotFound
+from storage.models import ApplicationRow
 from storage.records import Application
 from storage.storage import Storage
 
@@ -115,6 +117,37 @@ def test_a_capture_has_one_worker_until_that_falls_silent(storage: Storage) -> N
     assert storage.applications.get(application).error == "no"
     assert storage.applications.claim_capture(application, "three", silence_seconds=60)
     assert storage.applications.get(application).error is None
+
+
+def test_what_a_failed_capture_left_counts_once(storage: Storage) -> None:
+    source, left = storage.artifacts.put(b"s" * 1000), storage.artifacts.put(b"l" * 50_000)
+    trace = storage.artifacts.put(b"t" * 200)
+    added = storage.applications.add_source(
+        name="solver", key="source:1", recipe={"source_sha256": source}, ranks=4
+    )
+    files = {"sha256": left, "files": [], "left_out": []}
+    for _ in range(3):
+        assert storage.applications.claim_capture(added.id, "one", silence_seconds=60)
+        assert storage.applications.report_capture(added.id, "one", output_files=files)
+        assert storage.applications.report_capture(added.id, "one", state="failed", error="x")
+        assert storage.projects.use("default").storage_bytes == 51_000
+    assert storage.applications.claim_capture(added.id, "one", silence_seconds=60)
+    assert storage.applications.report_capture(
+        added.id, "one", state="ready", trace_sha256=trace, summary={}
+    )
+    assert storage.projects.use("default").storage_bytes == 51_200
+
+
+def test_what_is_older_than_the_count_of_bytes_is_counted_at_the_start(storage: Storage) -> None:
+    trace = storage.artifacts.put(b"t" * 200)
+    storage.applications.add(
+        name="cg", kind="trace", key="trace:1", trace_sha256=trace, ranks=4, summary={}
+    )
+    add(storage)  # its trace is not there
+    with storage._database.writing() as session:
+        session.execute(update(ApplicationRow).values(stored_bytes=0))
+    storage.upgrade()
+    assert storage.projects.use("default").storage_bytes == 200
 
 
 def test_only_what_is_built_has_logs(storage: Storage) -> None:

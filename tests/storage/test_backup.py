@@ -6,7 +6,10 @@ import io
 import json
 import os
 import tarfile
+import tempfile
+import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +106,17 @@ def test_a_damaged_backup_is_refused(tmp_path: Path) -> None:
         },
         "does not belong": {"tables/../../evil": b"x"},
         "artifact .* is damaged": {f"artifacts/{manifest['artifacts'][0]}": b"other"},
+        "artifact .* is missing": {
+            "manifest.json": json.dumps({**manifest, "artifacts": ["0" * 64]}).encode()
+        },
+        "names what is no artifact": {
+            "manifest.json": json.dumps({**manifest, "artifacts": ["../../evil"]}).encode()
+        },
+        "no complete backup: 'rows'": {
+            "manifest.json": json.dumps(
+                {name: value for name, value in manifest.items() if name != "rows"}
+            ).encode()
+        },
     }
     for number, (message, changes) in enumerate(wrong.items()):
         path = tmp_path / f"{number}.tar.gz"
@@ -229,6 +243,71 @@ def test_a_database_that_somebody_used_meanwhile_is_left_alone(
         empty.restore(tmp_path / "b.tar.gz")
     assert [job.name for job in empty.jobs.page().items] == ["mine"]
     storage.close()
+
+
+def test_tables_in_which_nothing_is_are_replaced(tmp_path: Path, empty: Storage) -> None:
+    """As `hamtune migrate` leaves them, and any command that opens a new database."""
+    storage = Storage.open(f"sqlite:///{tmp_path}/a.db", str(tmp_path / "artifacts"))
+    storage.upgrade()
+    storage.jobs.create(name="j", spec={}, seed=1)
+    summary = storage.back_up(tmp_path / "b.tar.gz")
+    empty.upgrade()
+    assert empty.restore(tmp_path / "b.tar.gz") == summary
+    assert empty.revision() == schema.newest_revision()
+    assert contents(empty) == contents(storage)
+    with pytest.raises(Conflict, match="is not empty"):
+        empty.restore(tmp_path / "b.tar.gz")
+    storage.close()
+
+
+def test_a_stream_that_does_not_inflate_is_no_backup(
+    tmp_path: Path, empty: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty.upgrade()
+    empty.back_up(tmp_path / "b.tar.gz")
+
+    def broken(*_: object) -> None:
+        raise zlib.error("Error -3 while decompressing data: invalid code")
+
+    monkeypatch.setattr(backup, "_copy", broken)
+    with pytest.raises(InvalidInput, match="no complete backup"):
+        empty.restore(tmp_path / "b.tar.gz")
+
+
+def test_a_lack_of_room_is_no_fault_of_the_backup(
+    tmp_path: Path, empty: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty.upgrade()
+    empty.back_up(tmp_path / "b.tar.gz")
+
+    @contextmanager
+    def full(*_: object, **__: object) -> Iterator[str]:
+        with made() as directory:
+            Path(directory, "tables").write_text("")  # in place of a directory
+            yield directory
+
+    made = tempfile.TemporaryDirectory
+    monkeypatch.setattr("storage.backup.tempfile.TemporaryDirectory", full)
+    with pytest.raises(Unavailable, match="set TMPDIR to a directory with room"):
+        empty.restore(tmp_path / "b.tar.gz")
+
+
+def test_what_expires_meanwhile_is_left_out_of_a_backup(
+    tmp_path: Path, empty: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty.upgrade()
+    gone, kept = empty.artifacts.put(b"gone"), empty.artifacts.put(b"kept")
+    names = empty.artifacts.names
+
+    def look() -> list[str]:
+        found = names()
+        assert empty.artifacts.delete(gone, older_than=-1e9)
+        return found
+
+    monkeypatch.setattr(empty.artifacts, "names", look)
+    assert empty.back_up(tmp_path / "b.tar.gz").artifacts == 1
+    monkeypatch.undo()
+    assert empty.artifacts.names() == [kept]
 
 
 def test_an_altered_artifact_makes_no_backup(tmp_path: Path) -> None:

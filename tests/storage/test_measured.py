@@ -176,6 +176,57 @@ def test_a_lease_that_ended_unnoticed_still_takes_its_time(storage: Storage, ope
     assert run.state == "counted"
 
 
+def test_who_was_silent_too_long_is_not_revived(storage: Storage, opened: str) -> None:
+    """Its cluster may be another's by then."""
+    claimed = storage.measured_runs.claim(opened, "agent", "bluebird", 30.0)
+    assert claimed is not None
+    expire(storage)
+    with pytest.raises(Conflict, match="was silent for too long"):
+        storage.measured_runs.beat(opened, claimed[1].place, claimed[1].number, 30.0)
+
+
+def test_a_run_beside_which_another_ran_does_not_count(storage: Storage, opened: str) -> None:
+    other = storage.jobs.create(name="other", spec={}, seed=1).id
+    leased = storage.leases.acquire("coordinator", 60.0, other)
+    assert leased is not None
+    storage.jobs.transition(other, "preparing", token=leased.lease_token)
+    storage.jobs.transition(other, "running", token=leased.lease_token)
+    storage.measured_runs.open_measuring(other, leased.lease_token, SETTINGS, CANDIDATES, 1)
+    storage.measured_runs.settle_entered(other, {place: ("open", {}) for place in (1, 2, 3)})
+    claimed = storage.measured_runs.claim(opened, "agent", "bluebird", 30.0)
+    assert claimed is not None
+    run = claimed[1]
+    assert storage.measured_runs.claim(other, "another", "bluebird", 30.0) is None
+    expire(storage)
+    assert storage.measured_runs.claim(other, "another", "bluebird", 30.0) is not None
+    for _ in range(2):
+        with pytest.raises(Conflict, match="does not count"):
+            storage.measured_runs.finish(opened, run.place, run.number, seconds(9.0))
+    kept = storage.measured_runs.configurations(opened)[run.place - 1].runs[0]
+    assert (kept.state, kept.seconds) == ("lost", None)
+
+
+@pytest.mark.parametrize("state", ["cancelling", "cancelled"])
+def test_a_job_that_is_cancelled_wants_no_run(storage: Storage, opened: str, state: str) -> None:
+    claimed = storage.measured_runs.claim(opened, "agent", "bluebird", 30.0)
+    assert claimed is not None
+    storage.jobs.transition(opened, "cancelling")
+    if state == "cancelled":
+        storage.jobs.transition(opened, "cancelled")
+    with pytest.raises(Conflict, match="wants no further runs"):
+        storage.measured_runs.beat(opened, claimed[1].place, claimed[1].number, 30.0)
+
+
+def test_where_nothing_can_be_run_nothing_is_waited_for(
+    storage: Storage, running_job: tuple[str, int]
+) -> None:
+    job_id, token = running_job
+    storage.measured_runs.open_measuring(job_id, token, SETTINGS, CANDIDATES, 1)
+    reason = {"kind": "export", "message": "no"}
+    storage.measured_runs.settle_entered(job_id, dict.fromkeys((1, 2, 3), ("infeasible", reason)))
+    assert known(storage, job_id).state == "undecided"
+
+
 def test_what_fails_is_an_outcome_with_a_reason(storage: Storage, opened: str) -> None:
     failed = MeasuredOutcome(reason={"kind": "failed", "message": "out of memory"})
     places = Counter(iter(lambda: run_once(storage, opened, failed), None))

@@ -73,6 +73,13 @@ def test_writers_of_the_same_bytes_do_not_disturb_each_other(
     assert machine("worker").path(digests.pop()).read_bytes() == CONTENT
 
 
+def test_what_another_process_deleted_meanwhile_is_gone(machine: Callable[..., Artifacts]) -> None:
+    one = machine("one")
+    digest = one.put(CONTENT)
+    assert one.delete(digest, older_than=-1e9)
+    assert not one.delete(digest, older_than=-1e9)
+
+
 def test_the_cache_keeps_to_its_size(machine: Callable[..., Artifacts], tmp_path: Path) -> None:
     digests = [machine("api").put(bytes([number]) * 1000) for number in range(5)]
     worker = machine("worker", cache_bytes=2500)

@@ -255,6 +255,14 @@ def test_the_last_exchange_is_that_of_whoever_came_last(
     assert last.at > last.now  # until then the script may measure
 
 
+def test_what_was_told_is_waited_for_no_longer(storage: Storage, job_id: str) -> None:
+    storage.scripts.ask(job_id, "a", "n1", 1, LONG)
+    storage.scripts.tell(job_id, 1, 1, TOOK)
+    told = storage.scripts.last_exchange(job_id)
+    assert told.at is not None
+    assert told.at <= told.now
+
+
 def test_an_outcome_is_news_of_a_script(storage: Storage, job_id: str) -> None:
     """It waited for that, or has told it."""
     storage.scripts.ask(job_id, "a", "n1", 1, OVER)

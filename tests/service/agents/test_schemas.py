@@ -7,12 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from service.agents.schemas import OUTCOME_EXAMPLE, VALIDATION_EXAMPLE, WISH_EXAMPLE
 from service.app import create_app
+from service.auth.principal import LOCAL
+from service.auth.service import create
 from service.runtime import Runtime
 from service.settings import Settings
+from storage.proposal import Proposal
+from storage.records import Outcome
 from tests.service.conftest import SPEC
 
 WORK = "/api/v1/agents/work"
@@ -96,3 +101,36 @@ def test_an_origin_is_either_shown_or_refused(client: TestClient, measured: str)
     assert client.post(measured, json=told(origin=origin)).status_code == 201
     (one,) = client.get(measured).json()["items"]
     assert one["runs"][0]["origin"] == origin
+
+
+def test_absurd_times_are_refused(client: TestClient, measured: str) -> None:
+    assert client.post(measured, json=told(seconds=1e300)).status_code == 422
+    absurd = {**told(), "simulated": 1e300}
+    assert client.post(measured, json=absurd).status_code == 422
+
+
+def test_what_is_done_to_a_path_with_a_nul_is_written_down(client: TestClient) -> None:
+    """No text column of PostgreSQL holds it."""
+    app = client.app
+    assert isinstance(app, FastAPI)
+    storage = app.state.runtime.storage
+    app.state.access.open = False
+    _, key = create(storage, LOCAL, {"name": "n", "role": "admin", "project": "default"})
+    headers = {"Authorization": f"Bearer {key}"}
+    assert client.delete("/api/v1/jobs/a%00b", headers=headers).status_code in (404, 422)
+    assert storage.audit.page().items[0].target == "/api/v1/jobs/a%00b"
+
+
+def test_why_a_trial_failed_is_told_whatever_it_printed(client: TestClient) -> None:
+    app = client.app
+    assert isinstance(app, FastAPI)
+    storage = app.state.runtime.storage
+    job = client.post("/api/v1/jobs", json=SPEC).json()["id"]
+    leased = storage.leases.acquire("test", 60.0, job)
+    for state in ("preparing", "running"):
+        storage.jobs.transition(job, state, token=leased.lease_token)
+    proposal = Proposal(number=1, kind="search", configuration={}, configuration_sha256="x")
+    trial = storage.trials.propose(job, leased.lease_token, proposal)
+    failed = Outcome(status="failed", reason={"kind": "crash", "message": "segv\0 in foo"})
+    storage.trials.settle(trial.id, leased.lease_token, failed)
+    assert client.get("/api/v1/jobs").status_code == 200

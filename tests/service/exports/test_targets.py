@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -13,12 +15,19 @@ from searchspace.collectives import COLLECTIVES, WORLD
 from searchspace.collectives.equivalents import TARGETS, target_named
 from searchspace.configuration import Configuration
 from searchspace.errors import InvalidInput
+from searchspace.platform import Resolved
 from searchspace.units import format_duration
+from service.exports import nearest
 from service.exports.choices import choices_of
+from service.exports.registry import export_job
+from service.exports.result import ExportOptions
+from service.exports.simulations import Simulations
 from service.exports.untuned import network_alone
+from service.problems import ProblemError
 from storage.errors import Conflict
 from storage.storage import Storage
 from tests.service.exports.conftest import Exported, Solve
+from workers.tuning_problem import TuningProblem
 
 CHOSEN = {"alltoall": "2dmesh", "allreduce": "rab1", "allgather": "bruck"}
 
@@ -105,6 +114,34 @@ def test_rest_tells_the_same(client: TestClient, job_id: str) -> None:
     assert "n1 stands on line 1 already" in twice.json()["detail"]
     one = client.post(url, json={"hosts": "n[01-16]"}, params={"name": "hostfile"})
     assert one.text == "n01 slots=1\nn02 slots=1\nn03 slots=1\nn04 slots=1\n"
+
+
+def test_exports_of_projects_are_simulated_one_at_a_time_and_once(
+    job_id: str, storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulated: list[float] = []
+    simulate = nearest._simulated
+
+    def counted(tuning: TuningProblem, resolved: Resolved, wall_seconds: float) -> dict[str, Any]:
+        simulated.append(wall_seconds)
+        with ThreadPoolExecutor() as pool, pytest.raises(ProblemError) as refused:
+            pool.submit(export_job, share, job_id, "mpich").result()
+        assert refused.value.status == 429
+        return dict(simulate(tuning, resolved, wall_seconds))
+
+    monkeypatch.setattr(nearest, "SIMULATIONS", fresh := Simulations())
+    monkeypatch.setattr("service.exports.registry.SIMULATIONS", fresh)
+    monkeypatch.setattr(nearest, "_simulated", counted)
+    share = storage.of_project("default")
+    for _ in range(2):
+        assert export_job(share, job_id, "openmpi")
+        with pytest.raises(Conflict, match=r"takes .* simulated"):
+            export_job(share, job_id, "openmpi", ExportOptions(target=TARGETS["openmpi-4.1"]))
+    assert simulated
+    once = len(simulated)
+    assert export_job(share, job_id, "openmpi")
+    assert len(simulated) == once
+    assert max(simulated) <= nearest.WALL_SECONDS
 
 
 def test_without_a_target_the_manifest_tells_what_the_library_makes_of_it(

@@ -12,6 +12,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from prometheus_client.parser import text_string_to_metric_families
 
 from searchspace.errors import InvalidInput
+from service.operations.checks import Finding
 from service.operations.metrics import serve_metrics
 from service.operations.tracing import traced
 from service.runtime import Runtime
@@ -36,6 +37,7 @@ def samples(text: str) -> dict[str, float]:
 def test_readiness_tells_of_what_the_service_stands_on(
     client: TestClient, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("service.operations.endpoints._KNOWN_SECONDS", 0.0)
     assert client.get("/readyz").json() == {
         "ready": True, "checks": {"database": "ok", "artifacts": "ok", "broker": "ok"},
     }  # fmt: skip
@@ -48,6 +50,22 @@ def test_readiness_tells_of_what_the_service_stands_on(
     assert answer.status_code == 503
     assert answer.json()["checks"]["database"] == "failed"
     assert "gone" not in answer.text  # where things are is nobody's business
+
+
+def test_whoever_asks_often_does_not_have_it_looked_for_each_time(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.operations.endpoints._KNOWN_SECONDS", 1e6)
+    looked: list[None] = []
+
+    def look(*_arguments: object) -> list[Finding]:
+        looked.append(None)
+        return [Finding("database", "ok", "")]
+
+    monkeypatch.setattr("service.operations.endpoints.readiness", look)
+    for _ in range(3):
+        assert client.get("/readyz").status_code == 200
+    assert len(looked) == 1
 
 
 def test_metrics_count_jobs_trials_and_requests(
@@ -91,6 +109,16 @@ def test_administrators_of_projects_do_not_see_the_metrics_of_all(guarded: Guard
     refused = guarded.client.post("/api/v1/keys", json=key, headers=admin)
     assert refused.status_code == 422
     assert "only the operator makes keys for them" in refused.json()["detail"]
+    metrics = guarded.key(role="viewer", scopes=["metrics:read"])
+    (key,) = [
+        one
+        for one in guarded.client.get("/api/v1/keys", headers=admin).json()["items"]
+        if one["scopes"] == ["metrics:read"]
+    ]
+    rotated = guarded.client.post(f"/api/v1/keys/{key['id']}/rotate", headers=admin)
+    assert rotated.status_code == 403
+    assert "only the operator rotates keys for them" in rotated.json()["detail"]
+    assert guarded.client.get("/metrics", headers=metrics).status_code == 200
     assert guarded.client.get("/readyz").status_code == 200
 
 

@@ -37,7 +37,7 @@ export function HopHistogram({ job, mine, other, label }: { job: string; mine: P
                 return <td key={i}><span class="bar"><span style={{ width: `${(100 * (found?.bytes ?? 0)) / most}%` }} /></span><span class="sub">{found ? `${bytes(found.bytes)}, ${count(found.pairs)} pairs` : "none"}</span></td>;
               })}</tr>
           ))}</tbody>
-          <tfoot><tr><th scope="row" class="num">Σ</th>{[mine, ...(other ? [other] : [])].map((placement, i) => <td key={i}>{bytes(placement.hop_bytes)} × hops</td>)}</tr></tfoot>
+          <tfoot><tr><th scope="row" class="num">Σ</th>{[mine, ...(other ? [other] : [])].map((placement, i) => <td key={i}>{bytes(placement.hop_bytes ?? 0)} × hops</td>)}</tr></tfoot>
         </table>
       )}
       {all.length > 0 && <Saving name={`${job}-hops`}

@@ -9,9 +9,9 @@ import { amountColour, amounts, HeatMap } from "./matrix.tsx";
 type Before = "order" | "baseline";
 
 /** Hops of a byte, on average; null where nothing is exchanged or the network is too large. */
-function apart(placement: Placement, hopBytes: number): number | null {
+function apart(placement: Placement, hopBytes: number | null): number | null {
   const all = placement.hops.reduce((sum, one) => sum + one.bytes, 0);
-  return all ? hopBytes / all : null;
+  return all && hopBytes !== null ? hopBytes / all : null;
 }
 
 export function TrafficMaps({ job, mine, other, label, mapping }: {

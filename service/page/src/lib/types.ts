@@ -348,11 +348,12 @@ export interface Placement {
   load_bound: number | null;
   rank_times: (number | null)[];
   hops: { hops: number; pairs: number; bytes: number }[];
-  hop_bytes: number;
+  /** Null for a network that is too large, as below. */
+  hop_bytes: number | null;
   traffic: Heat;
   /** The same with the ranks in order. */
   before: Heat;
-  before_hop_bytes: number;
+  before_hop_bytes: number | null;
   options: Record<string, string>;
   choices: { name: string; algorithm: string; words: string }[];
 }
