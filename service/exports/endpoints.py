@@ -17,9 +17,11 @@ from service.exports.formats import ALL, FORMATS
 from service.exports.manifest import differences
 from service.exports.registry import ExportFile, ExportOptions, archive, export_job
 from service.exports.schemas import REQUEST_EXAMPLE, ExportRequest
+from service.exports.simulations import RETRY_SECONDS, Busy
 from service.openapi import answers, body
 from service.parameters import JobId
 from service.problems import ProblemError
+from storage.view import StorageView
 
 __all__ = ["router"]
 
@@ -92,7 +94,7 @@ def export(
 ) -> Response:
     known = target_named(target) if target else None
     options = ExportOptions(trial=trial, target=known, nearest=nearest)
-    files = export_job(storage, job_id, format_name, options)
+    files = _exported(storage, job_id, format_name, options)
     return _answer(files, _stem(job_id, format_name, options), name)
 
 
@@ -120,8 +122,18 @@ async def export_for_hosts(
     await run_in_threadpool(storage.jobs.get, job_id)  # whose it is comes before what is asked
     document = await read_document(request, max(_LARGEST_BODY, settings.body_limit))
     options = check(ExportRequest, document).options
-    files = await run_in_threadpool(export_job, storage, job_id, format_name, options)
+    files = await run_in_threadpool(_exported, storage, job_id, format_name, options)
     return _answer(files, _stem(job_id, format_name, options), name)
+
+
+def _exported(
+    storage: StorageView, job_id: str, format_name: str, options: ExportOptions
+) -> list[ExportFile]:
+    try:
+        return export_job(storage, job_id, format_name, options)
+    except Busy as busy:
+        headers = {"Retry-After": str(RETRY_SECONDS)}
+        raise ProblemError(429, str(busy), headers=headers) from None
 
 
 def _stem(job_id: str, format_name: str, options: ExportOptions) -> str:

@@ -138,7 +138,7 @@ def evaluated(
 
     Raises:
         Infeasible: It cannot be run, or its simulation fails.
-        ProblemError: 429, another export is being simulated.
+        Busy: Another export is being simulated.
     """
     tuning = TuningProblems(storage).of(result.job.id)
     machine = result.machine.simulated_by(model or result.machine.trial_model)

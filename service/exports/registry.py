@@ -85,7 +85,7 @@ def export_job(
         NotFound: There is no such job or trial.
         Conflict: No trial of the job, or not the chosen one, has completed yet, the format does
             not suit the job, or the target cannot express the configuration.
-        ProblemError: 429, another export is being simulated in this process.
+        Busy: Another export is being simulated in this process.
     """
     options = options or ExportOptions()
     if format_name != ALL and format_name not in EXPORTERS:

@@ -8,17 +8,22 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from service.problems import ProblemError
+from searchspace.errors import HamtuneError
 
-__all__ = ["Simulations"]
+__all__ = ["RETRY_SECONDS", "Busy", "Simulations"]
 
 _MOST_KNOWN = 512
 _FAILED_SECONDS = 600.0
 """For which a failure is remembered: the host may have been busy."""
-_RETRY_SECONDS = 5
+RETRY_SECONDS = 5
+"""After which it is worth asking again."""
 
 Found = float | str
 """Simulated seconds, or why there are none."""
+
+
+class Busy(HamtuneError):
+    """Another export is being simulated in this process."""
 
 
 class Simulations:
@@ -53,7 +58,7 @@ class Simulations:
             simulate: Does it.
 
         Raises:
-            ProblemError: 429, another export is being simulated in this process.
+            Busy: Another export is being simulated.
         """
         asked = (key, wall_seconds)
         with self._lock:
@@ -73,9 +78,5 @@ class Simulations:
         if self._mine.holds:
             return
         if not self._turn.acquire(blocking=False):
-            raise ProblemError(
-                429,
-                "another export is being simulated; try again when it has ended",
-                headers={"Retry-After": str(_RETRY_SECONDS)},
-            )
+            raise Busy("another export is being simulated; try again when it has ended")
         self._mine.holds = True

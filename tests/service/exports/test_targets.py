@@ -21,9 +21,8 @@ from service.exports import nearest
 from service.exports.choices import choices_of
 from service.exports.registry import export_job
 from service.exports.result import ExportOptions
-from service.exports.simulations import Simulations
+from service.exports.simulations import Busy, Simulations
 from service.exports.untuned import network_alone
-from service.problems import ProblemError
 from storage.errors import Conflict
 from storage.storage import Storage
 from tests.service.exports.conftest import Exported, Solve
@@ -124,9 +123,8 @@ def test_exports_of_projects_are_simulated_one_at_a_time_and_once(
 
     def counted(tuning: TuningProblem, resolved: Resolved, wall_seconds: float) -> dict[str, Any]:
         simulated.append(wall_seconds)
-        with ThreadPoolExecutor() as pool, pytest.raises(ProblemError) as refused:
+        with ThreadPoolExecutor() as pool, pytest.raises(Busy):
             pool.submit(export_job, share, job_id, "mpich").result()
-        assert refused.value.status == 429
         return dict(simulate(tuning, resolved, wall_seconds))
 
     monkeypatch.setattr(nearest, "SIMULATIONS", fresh := Simulations())
@@ -142,6 +140,20 @@ def test_exports_of_projects_are_simulated_one_at_a_time_and_once(
     assert export_job(share, job_id, "openmpi")
     assert len(simulated) == once
     assert max(simulated) <= nearest.WALL_SECONDS
+
+
+def test_who_asks_while_another_export_is_simulated_is_told_when_to_come_back(
+    client: TestClient, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise Busy("another export is being simulated")
+
+    monkeypatch.setattr("service.exports.endpoints.export_job", refuse)
+    for answer in (
+        client.get(f"/api/v1/jobs/{job_id}/exports/openmpi"),
+        client.post(f"/api/v1/jobs/{job_id}/exports/openmpi", json={}),
+    ):
+        assert (answer.status_code, answer.headers["Retry-After"]) == (429, "5")
 
 
 def test_without_a_target_the_manifest_tells_what_the_library_makes_of_it(
