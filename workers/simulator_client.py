@@ -29,7 +29,7 @@ __all__ = [
 BINARY = Path(os.environ.get("HAMTUNE_SIMULATOR") or BUILT)
 """The simulator; the environment may name another one, which is taken as it is."""
 
-_PROTOCOL = "6"  # kSimulatorVersion of simulator/main.cpp
+_PROTOCOL = "7"  # kSimulatorVersion of simulator/main.cpp
 _IDLE_SECONDS = 0.2
 _MORE_NICENESS = 10
 _MOST_NICENESS = 19  # the kernel's

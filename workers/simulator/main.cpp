@@ -25,7 +25,7 @@
 namespace {
 
 // Part of the key of cached results: raise it with every change that can move a simulated time.
-constexpr const char* kSimulatorVersion = "6";
+constexpr const char* kSimulatorVersion = "7";
 
 constexpr const char* kUsage =
     "usage: hamtune-simulator --trace FILE [--trace FILE ...] (--server | --request FILE)\n"

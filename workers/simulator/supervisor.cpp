@@ -232,6 +232,11 @@ class Child {
 
 namespace {
 
+/// Whether SimGrid begins here to tell of a segmentation fault, and what to try against it.
+bool tells_of_fault(const std::string& line) {
+  return line.find("Segmentation fault") == 0 || line.find("Access violation") == 0;
+}
+
 /// The last line of the log that says something; SimGrid ends some failures with empty lines, with
 /// advice on debugging, and with details that are set in.
 std::string last_line(const std::string& log) {
@@ -242,7 +247,8 @@ std::string last_line(const std::string& log) {
     const std::string line = log.substr(begin, end - begin);
     begin = end + 1;
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    if ((line.find("Segmentation fault") == 0 || line.front() == '\t') && !last.empty()) continue;
+    if (tells_of_fault(line)) return last.empty() ? "the simulation crashed (segmentation fault)" : last;
+    if (line.front() == '\t' && !last.empty()) continue;
     last = line.substr(0, kLongestLine);
   }
   return last;

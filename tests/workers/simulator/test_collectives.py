@@ -15,7 +15,14 @@ from searchspace.configuration import Configuration
 from searchspace.formats.operations import encode
 from searchspace.machine import parse_machine
 from searchspace.platform import resolve
-from tests.workers.simulator.runs import Server, line_of, write_program
+from tests.workers.simulator.runs import (
+    BANDWIDTH,
+    Server,
+    answer_of,
+    line_of,
+    packets_on,
+    write_program,
+)
 
 KIB = 1 << 10
 
@@ -175,3 +182,20 @@ def test_tables_name_what_the_catalogue_knows() -> None:
             choices = [part for line in lines for part in line.partition(":")[2].split(",")]
             names = {name for part in choices for name in part.partition("=")[2].split("/")}
             assert names <= known
+
+
+def test_a_broadcast_of_as_much_as_mpi_can_count_goes_in_all_its_segments(tmp_path: Path) -> None:
+    count = (1 << 31) - 1
+    trace = write_program(tmp_path / "bcast.ht", [[encode("bcast", count=count, size=1)]] * 2)
+    request = packets_on(line_of(2), 0, 1)
+    answer = answer_of(trace, request | {"options": {"smpi/bcast": "ompi_binary_tree_segmented"}})
+    assert answer["simulated_time"] == pytest.approx(count / BANDWIDTH, rel=1e-3)
+
+
+def test_more_than_rabenseifners_algorithm_can_count_is_refused_by_name(tmp_path: Path) -> None:
+    """SMPI's takes numbers of C, here eight bytes each, and as many as an int can tell."""
+    trace = write_program(tmp_path / "rab.ht", [[encode("allreduce", count=1 << 30, size=16)]] * 2)
+    request = packets_on(line_of(2), 0, 1) | {"options": {"smpi/allreduce": "rab"}}
+    reason = answer_of(trace, request)["reason"]
+    assert reason["kind"] == "crash"
+    assert "more elements than SMPI's algorithm of Rabenseifner can count" in reason["message"]

@@ -218,7 +218,7 @@ def test_a_segmentation_fault_of_smpi_is_a_crash_and_the_server_goes_on(
     request = on_a_line(*range(6))
     answer = server.ask(request | {"options": PLAIN | {"smpi/bcast": "arrival_scatter"}})
     assert (answer["status"], answer["reason"]["kind"]) == ("failed", "crash")
-    assert answer["reason"]["message"]
+    assert answer["reason"]["message"] == "the simulation crashed (segmentation fault)"
     assert server.ask(request)["status"] == "completed"
 
 

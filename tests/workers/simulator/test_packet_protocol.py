@@ -242,6 +242,38 @@ def test_a_full_buffer_holds_back_what_comes_behind(tmp_path: Path) -> None:
         assert sent == pytest.approx(behind / BANDWIDTH if behind else fast, rel=0.1)
 
 
+@pytest.mark.parametrize("burst", [0, 8 * MTU])
+def test_messages_without_bytes_cross_finite_buffers_as_any_others(
+    tmp_path: Path, burst: int
+) -> None:
+    """Trains leave a queue in the instant in which they come to it."""
+    hosts = 8
+    times = []
+    for buffer in (None, 16 * MTU):
+        request = packets_on(line_of(hosts), *range(hosts), buffer=buffer, burst=burst)
+        times.append(times_of(tmp_path, [[encode("barrier")] * 5] * hosts, request))
+    assert times[0] == pytest.approx(times[1], rel=EXACTLY)
+
+
+def test_a_message_behind_another_one_does_not_make_that_faster_where_bursts_pass(
+    tmp_path: Path,
+) -> None:
+    """Rank 1 sends 100 bytes to rank 2 behind what rank 0 has sent it."""
+    machine = line_of(3, link_bandwidth=1e6, link_latency=2.5e-3)
+    request = packets_on(machine, 0, 1, 2, mtu=1000, burst=600)
+    finished = []
+    for second in (False, True):
+        more = [(2, 100)] if second else []
+        programs = [
+            together(("isend", 1, 1000), ("isend", 2, 1000)),
+            [compute(3.1e-3), *sends(*more), *receives((0, 1000))],
+            receives((0, 1000), *[(1, size) for _, size in more]),
+        ]
+        finished.append(times_of(tmp_path, programs, request)[2])
+    assert finished[0] == pytest.approx((2000 - 600) / 1e6 + 2 * 2.5e-3, rel=EXACTLY)
+    assert finished[1] >= finished[0]
+
+
 def test_buffers_that_wait_for_each_other_in_a_circle_are_told_of(tmp_path: Path) -> None:
     """Everybody sends far around a ring: with little room no cable can go first."""
     hosts, far, size = 7, 3, 20 * MTU

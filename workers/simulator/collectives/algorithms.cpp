@@ -1,6 +1,8 @@
 #include "workers/simulator/collectives/algorithms.hpp"
 
 #include <array>
+#include <limits>
+#include <stdexcept>
 
 #include "workers/simulator/collectives/along_trees.hpp"
 
@@ -56,8 +58,11 @@ Block for_rabenseifner(void* begin, int count, MPI_Datatype type) {
                                    MPI_UNSIGNED_LONG_LONG, MPI_FLOAT, MPI_DOUBLE})
     if (type == known) return {begin, count, type};
   const std::size_t bytes = bytes_of(count, type);
-  if (bytes % sizeof(double) == 0) return {begin, static_cast<int>(bytes / sizeof(double)), MPI_DOUBLE};
-  return {begin, static_cast<int>((bytes + 1) / sizeof(short)), MPI_SHORT};
+  const bool are_doubles = bytes % sizeof(double) == 0;
+  const std::size_t elements = are_doubles ? bytes / sizeof(double) : (bytes + 1) / sizeof(short);
+  if (elements > std::numeric_limits<int>::max())
+    throw std::runtime_error("more elements than SMPI's algorithm of Rabenseifner can count");
+  return {begin, static_cast<int>(elements), are_doubles ? MPI_DOUBLE : MPI_SHORT};
 }
 
 int rabenseifner_allreduce(const void* from, void* into, int count, MPI_Datatype type, MPI_Op op,

@@ -20,7 +20,7 @@ class Segments {
     }
   }
 
-  int count() const { return std::max(1, (block_.count + each_ - 1) / each_); }
+  int count() const { return block_.count > 0 ? (block_.count - 1) / each_ + 1 : 1; }
 
   Block operator[](int number) const { return of(block_, number); }
 

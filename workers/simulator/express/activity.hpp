@@ -87,6 +87,9 @@ class Model {
   /// Seconds until the next event, or a negative number for none.
   double next_event(double now);
 
+  /// Whether `next_event` has found one: rounding may tell of one that is due as of a little while ago.
+  bool has_event() const { return !queue_.empty(); }
+
   /// Handles the events of this instant.
   void advance_to(double now);
 

@@ -145,7 +145,7 @@ int peer_of(const ExpandedStep& step, int rank, int size) {
 
 std::uint32_t Recording::send(const MatchEnvelope& envelope, aid_t target, std::size_t bytes,
                               PacketMessages::Mode mode, bool is_immediate) {
-  if (envelope.communicator != communicator_->id()) give_up();
+  if (envelope.communicator != number_of(communicator_)) give_up();
   if (!is_certain_) return 0;
   ExpandedStep& step = expansion_.steps.emplace_back();
   step.kind = Kind::send;
@@ -160,7 +160,7 @@ std::uint32_t Recording::send(const MatchEnvelope& envelope, aid_t target, std::
 
 std::uint32_t Recording::receive(const MatchEnvelope& envelope, std::size_t room,
                                  std::uint32_t count) {
-  if (envelope.communicator != communicator_->id()) give_up();
+  if (envelope.communicator != number_of(communicator_)) give_up();
   if (!is_certain_) return 0;
   ExpandedStep& step = expansion_.steps.emplace_back();
   step.kind = Kind::receive;

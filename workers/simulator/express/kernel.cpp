@@ -164,11 +164,11 @@ void Kernel::enter(std::size_t host) {
   if (packets_ != nullptr) call(0, [this, &actor] { wake(actor); });
 }
 
-Actor& Kernel::receiver(aid_t number) {
+Actor& Kernel::receiver(aid_t number, int tag) {
   Actor* const found = number >= 0 && static_cast<std::size_t>(number) < by_number_.size()
                            ? by_number_[static_cast<std::size_t>(number)]
                            : nullptr;
-  if (found == nullptr || found->ended)
+  if (found == nullptr || (found->ended && tag < 0))
     throw std::runtime_error("actor " + std::to_string(number) +
                              ", to which a message is sent, is gone");
   return *found;
@@ -250,7 +250,8 @@ bool Kernel::advance() {
 bool Kernel::advance_packets() {
   double& now = simgrid::kernel::EngineImpl::now_;
   double until = timers_.empty() ? PacketNetwork::kNever : timers_.front().date;
-  if (const double step = hosts_.next_event(now); step >= 0) until = std::min(until, now + step);
+  const double step = std::max(hosts_.next_event(now), 0.0);  // a packet's event may have come an ulp later
+  if (hosts_.has_event()) until = std::min(until, now + step);
   packets_->advance(until, now);
   if (is_woken()) return true;
   if (until == PacketNetwork::kNever) return false;

@@ -152,9 +152,10 @@ class Kernel {
   Messages* fluid() { return fluid_; }
   PacketMessages* packets() { return packets_; }
   Actor& running() { return *running_; }
-  /// The receiver of a message. Throws std::runtime_error if there is none any more: some of SMPI's
-  /// algorithms send to ranks that have finished, or that never were.
-  Actor& receiver(aid_t number);
+  /// The receiver of a message. MPI_Finalize is collective, so a program's messages, whose tags are not
+  /// negative, may come to a rank that has played its trace. Throws std::runtime_error for others, and where
+  /// there never was such a rank: some of SMPI's algorithms send what nobody receives.
+  Actor& receiver(aid_t number, int tag);
   /// Smaller messages, bytes, do not keep their sender.
   int detached_below() const { return detached_below_; }
   bool estimates() const { return estimates_; }

@@ -26,7 +26,7 @@ void exchange(Kernel& kernel, PacketMessages& messages, std::size_t sent, std::s
   const int ranks = communicator->size();
   const aid_t self = kernel.running().number;
   const int rank = group.rank(self);
-  const int id = communicator->id();
+  const int id = number_of(communicator);
   std::vector<Pending*> all;
   Recording* const recording = kernel.running().recording;
   std::vector<std::uint32_t> recorded;
@@ -40,7 +40,7 @@ void exchange(Kernel& kernel, PacketMessages& messages, std::size_t sent, std::s
     keep(&messages.post_receive({MPI_ANY_SOURCE, kTag, id}, nullptr, 0, others));
   }
   for (int distance = 1; distance < ranks; ++distance) {
-    Actor& target = kernel.receiver(group.actor((rank + ranks - distance) % ranks));
+    Actor& target = kernel.receiver(group.actor((rank + ranks - distance) % ranks), kTag);
     if (recording != nullptr)
       recorded.push_back(
           recording->send({self, kTag, id}, target.number, sent, PacketMessages::Mode::standard, true));

@@ -34,8 +34,9 @@ void PacketNetwork::start_next(std::uint32_t number, double now) {
   credit.before = is_first ? Credit::kNone : train.next[-1].link;
   credit.sender = is_first ? train.flow : nullptr;
   const double starts = std::max(now, links_[number].free);  // behind a burst it is not yet due
+  train.date = std::max(train.date, now);  // nor does a burst take back the time that it has waited
   const double leaves = cross(train, starts);
-  due_.insert({leaves, number});
+  add_due(leaves, number);
 }
 
 /// A train has left the queue of the link that is due first, and the buffer where it stood. Returns the

@@ -4,36 +4,14 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
-#include <new>
 #include <utility>
 
+#include "workers/simulator/express/packet_channel.hpp"
 #include "workers/simulator/express/requests.hpp"
 #include "workers/simulator/payload.hpp"
 #include "workers/simulator/progress.hpp"
 
 namespace hamtune::express {
-
-/// Whose turn it is where large messages between two ranks go one direction at a time.
-struct ChannelTurns {
-  Channel* holder = nullptr;
-  Channel* stalled = nullptr;  // the other direction, until it is its turn
-};
-
-/// What one rank sends to another, in order. Its trains come to the first queue one at a time.
-struct Channel {
-  Path path;  // empty within a host
-  PacketSend* first = nullptr;      // of those that have not left whole
-  PacketSend* last = nullptr;
-  PacketSend* departing = nullptr;  // its sender waits until its last train, which is leaving, has left
-  ChannelTurns* turns = nullptr;    // none where both directions are free
-  double free = 0;     // when the last train has left, or has crossed the memory of the host, s
-  double leaving = 0;  // bytes of that train
-  Node host = 0;       // of the sender
-  std::uint32_t awaited = 0;  // senders that wait for what is here
-  bool is_busy = false;       // an event will tell when the train has left
-  bool ends_message = false;  // it is the last one of its message
-  bool has_met = false;       // a message was sent before
-};
 
 namespace {
 
@@ -66,13 +44,6 @@ std::uint64_t mixed(std::uint64_t number) {
   return number ^ (number >> 31U);
 }
 
-/// Which of parallel cables messages between two ranks take: always the same, as link aggregation does, so
-/// that they stay in order.
-std::uint32_t lane_of(std::uint32_t source, std::uint32_t target) {
-  constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
-  return static_cast<std::uint32_t>((std::uint64_t{source} * kMix + target) * kMix >> 33U);
-}
-
 std::uint32_t key_of(const MatchEnvelope& envelope) {
   constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
   std::uint64_t mixed = static_cast<std::uint64_t>(envelope.source) * kMix;
@@ -84,7 +55,7 @@ bool is_wild(const MatchEnvelope& envelope) {
   return envelope.source == MPI_ANY_SOURCE || envelope.tag == MPI_ANY_TAG;
 }
 
-/// Whether a receive takes a message. SMPI's own communicators may have no number.
+/// Whether a receive takes a message. Communicators that SMPI is making have no number.
 bool takes(const MatchEnvelope& receive, const MatchEnvelope& send) {
   return (receive.source == send.source || receive.source == MPI_ANY_SOURCE) &&
          (receive.tag == send.tag || (receive.tag == MPI_ANY_TAG && send.tag >= 0)) &&
@@ -92,11 +63,32 @@ bool takes(const MatchEnvelope& receive, const MatchEnvelope& send) {
           send.communicator == MPI_UNDEFINED);
 }
 
+/// The same of one that may have taken the message that it takes of a rank.
+bool takes(const PacketReceive& receive, const MatchEnvelope& send) {
+  if (!takes(receive.envelope, send)) return false;
+  if (!receive.is_of_each) return true;
+  const std::vector<bool>& taken = static_cast<const ReceiveOfEach&>(receive).taken;
+  const auto source = static_cast<std::size_t>(send.source);
+  return source >= taken.size() || !taken[source];
+}
+
+void note_taken(ReceiveOfEach& receive, aid_t sender) {
+  const auto source = static_cast<std::size_t>(sender);
+  if (receive.taken.size() <= source) receive.taken.resize(source + 1);
+  receive.taken[source] = true;
+}
+
 std::optional<std::uint32_t> wanted(const MatchEnvelope& receive) {
   return is_wild(receive) ? std::nullopt : std::optional(key_of(receive));
 }
 
 }  // namespace
+
+int number_of(MPI_Comm communicator) {
+  constexpr int kAlone = MPI_UNDEFINED - 1;
+  const int id = communicator->id();
+  return id == MPI_UNDEFINED && communicator->size() == 1 ? kAlone : id;
+}
 
 PacketMessages::PacketMessages(Kernel& kernel, Network& network, const Protocol& protocol)
     : kernel_(kernel),
@@ -115,41 +107,6 @@ PacketMessages::Box& PacketMessages::box(const Actor& actor) {
   const auto number = static_cast<std::size_t>(actor.number);
   if (boxes_.size() <= number) boxes_.resize(number + 1);
   return boxes_[number];
-}
-
-Channel& PacketMessages::channel(const Actor& source, const Actor& target, bool is_apart) {
-  const auto from = static_cast<std::uint32_t>(source.number);
-  const auto to = static_cast<std::uint32_t>(target.number);
-  if (Channel* const known = channels_[{from, to, is_apart}].channel; known != nullptr)
-    return *known;
-  auto& made = *::new (channel_memory_.allocate(sizeof(Channel), alignof(Channel))) Channel;
-  channels_[{from, to, is_apart}].channel = &made;
-  made.host = static_cast<Node>(source.host);
-  if (source.host != target.host)
-    made.path = network_.path(made.host, static_cast<Node>(target.host), lane_of(from, to));
-  if (is_apart && protocol_.exchange == Exchange::half) {
-    const Channel* const opposite = channels_[{to, from, true}].channel;
-    made.turns = opposite != nullptr
-                     ? opposite->turns
-                     : ::new (channel_memory_.allocate(sizeof(ChannelTurns), alignof(ChannelTurns)))
-                           ChannelTurns;
-  }
-  return made;
-}
-
-PacketMessages::ChannelKey PacketMessages::way_to(aid_t target) const {
-  return {static_cast<std::uint32_t>(kernel_.running().number), static_cast<std::uint32_t>(target), false};
-}
-
-void PacketMessages::foresee_send(aid_t target) const { channels_.fetch(way_to(target)); }
-
-void PacketMessages::foresee_way(aid_t target) {
-  const Known* const known = channels_.find(way_to(target));
-  if (known == nullptr) return;
-  const auto* const bytes = reinterpret_cast<const char*>(known->channel);
-  constexpr std::size_t kLine = 64;
-  __builtin_prefetch(bytes);
-  __builtin_prefetch(bytes + kLine);
 }
 
 double PacketMessages::wire_bytes(double payload) const {
@@ -233,7 +190,8 @@ Pending* PacketMessages::post_send(const MatchEnvelope& envelope, Actor& target,
 
 PacketReceive& PacketMessages::post_receive(const MatchEnvelope& envelope, void* into,
                                             std::size_t room, std::uint32_t count) {
-  auto& receive = *new PacketReceive;
+  PacketReceive& receive = count > 1 ? *new ReceiveOfEach : *new PacketReceive;
+  receive.is_of_each = count > 1;
   receive.envelope = envelope;
   receive.key = key_of(envelope);
   receive.is_wild = is_wild(envelope);
@@ -243,8 +201,8 @@ PacketReceive& PacketMessages::post_receive(const MatchEnvelope& envelope, void*
   Box& mine = box(kernel_.running());
   while (receive.unmatched > 0) {
     PacketSend* const send =
-        mine.arrived.find(wanted(envelope), [&envelope](const PacketSend& other) {
-          return takes(envelope, other.envelope);
+        mine.arrived.find(wanted(envelope), [&receive](const PacketSend& other) {
+          return takes(receive, other.envelope);
         });
     if (send == nullptr) {
       mine.receives.push_back(receive);
@@ -260,6 +218,7 @@ PacketReceive& PacketMessages::post_receive(const MatchEnvelope& envelope, void*
 void PacketMessages::match(PacketSend& send, PacketReceive& receive) {
   send.receive = &receive;
   --receive.unmatched;
+  if (receive.is_of_each) note_taken(static_cast<ReceiveOfEach&>(receive), send.envelope.source);
   receive.found = send.envelope;
   receive.bytes = static_cast<std::size_t>(send.size);
   if (send.is_eager) {
@@ -268,111 +227,6 @@ void PacketMessages::match(PacketSend& send, PacketReceive& receive) {
   }
   send.stage = PacketSend::Stage::cleared;
   set_out(send, *send.target, *send.source, protocol_.control_bytes);
-}
-
-/// Whether part of a message does not wait behind what else goes the same way.
-bool PacketMessages::goes_apart(const PacketSend& send) const {
-  switch (protocol_.exchange) {
-    case Exchange::full:
-      return send.stage == PacketSend::Stage::cleared;
-    case Exchange::half:
-      return send.stage == PacketSend::Stage::data && send.size > protocol_.turns_above;
-    default:
-      return false;
-  }
-}
-
-/// Part of a message takes its place behind what goes the same way.
-void PacketMessages::set_out(PacketSend& send, const Actor& from, const Actor& to, double payload) {
-  const double now = Kernel::now();
-  const bool is_data = send.stage == PacketSend::Stage::data;
-  Channel& way = channel(from, to, goes_apart(send));
-  send.way = &way;
-  network_.fetch(way.path);
-  if (way.path.count == 0) {
-    way.free = std::max(way.free, network_.cross_memory(way.host, payload, now));
-    schedule(way.free, nullptr, &send);
-    if (is_data && send.is_eager) complete(send);
-    return;
-  }
-  send.path = way.path;
-  send.payload = is_data ? send.size : 0;
-  send.bytes = wire_bytes(payload);
-  send.train_class = train_class(std::ceil(send.bytes / packet_));
-  send.behind = nullptr;
-  if (is_data && send.is_awaited && !send.is_done) ++way.awaited;
-  (way.first == nullptr ? way.first : way.last->behind) = &send;
-  way.last = &send;
-  if (way.free <= now) way.leaving = 0;
-  tell_senders(way);
-  send_next(way);
-}
-
-/// Has the next trains of a channel come to the first queue, once the last ones have left it: as many of
-/// a message as it sends in a turn. Where buffers are finite nobody knows yet when a train will leave, and
-/// it is one at a time.
-void PacketMessages::send_next(Channel& way) {
-  if (way.is_busy || way.first == nullptr) return;
-  const double now = Kernel::now();
-  if (way.free > now) {
-    way.is_busy = true;
-    schedule(way.free, &way, nullptr);
-    return;
-  }
-  if (!may_go(way)) return;
-  PacketSend& send = *way.first;
-  const double before = send.bytes;
-  do
-    way.free = network_.send_train(send, now);
-  while (send.bytes > 0 && before - send.bytes < protocol_.turn && way.free != PacketNetwork::kNever);
-  way.leaving = before - send.bytes;
-  way.ends_message = !(send.bytes > 0);
-  if (way.ends_message) {
-    way.first = send.behind;
-    const bool is_awaited = send.stage == PacketSend::Stage::data && send.is_awaited && !send.is_done;
-    way.departing = is_awaited ? &send : nullptr;
-  }
-  const bool is_told = way.free == PacketNetwork::kNever;
-  way.is_busy = is_told || way.first != nullptr || way.departing != nullptr || way.turns != nullptr;
-  if (way.is_busy && !is_told) schedule(way.free, &way, nullptr);
-}
-
-/// Whether it is a channel's turn; if not, it goes on when it is.
-bool PacketMessages::may_go(Channel& way) {
-  if (way.turns == nullptr) return true;
-  Channel*& holder = way.turns->holder;
-  if (holder == nullptr) holder = &way;
-  if (holder == &way) return true;
-  way.turns->stalled = &way;
-  return false;
-}
-
-void PacketMessages::train_left(Channel& way) {
-  way.is_busy = false;
-  way.leaving = 0;
-  if (way.departing != nullptr) {
-    --way.awaited;
-    complete(*std::exchange(way.departing, nullptr));
-  }
-  tell_senders(way);
-  if (way.turns != nullptr && way.ends_message) {
-    way.turns->holder = nullptr;
-    if (Channel* const other = std::exchange(way.turns->stalled, nullptr); other != nullptr)
-      send_next(*other);
-  }
-  send_next(way);
-}
-
-/// Lets senders go on whose bytes the transport has room for.
-void PacketMessages::tell_senders(Channel& way) {
-  double unsent = way.leaving;
-  for (PacketSend* send = way.first; send != nullptr && way.awaited > 0; send = send->behind) {
-    unsent += send->bytes;
-    if (unsent > send_buffer_) return;
-    if (send->stage != PacketSend::Stage::data || !send->is_awaited || send->is_done) continue;
-    --way.awaited;
-    complete(*send);
-  }
 }
 
 void PacketMessages::schedule(double date, Channel* way, PacketSend* send) {
@@ -425,7 +279,7 @@ void PacketMessages::come(PacketSend& send) {
   Box& there = box(*send.target);
   PacketReceive* const receive =
       there.receives.find(send.key, [&send](const PacketReceive& other) {
-        return takes(other.envelope, send.envelope);
+        return takes(other, send.envelope);
       });
   if (receive == nullptr) {
     there.arrived.push_back(send);
@@ -445,10 +299,7 @@ void PacketMessages::deliver(PacketSend& send) {
     std::memcpy(receive.into, send.copy->data(), std::min(send.copy->size(), receive.room));
   if (send.is_awaited && !send.is_done) {
     // Without latency the last train arrives in the instant in which it leaves.
-    if (send.way->departing == &send) {
-      send.way->departing = nullptr;
-      --send.way->awaited;
-    }
+    if (send.way->departing == &send) send.way->departing = nullptr;
     complete(send);
   }
   send.is_at_end = true;

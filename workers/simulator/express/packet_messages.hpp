@@ -31,6 +31,9 @@ struct PacketPending : Pending {
   bool is_send = false;  // or else a receive
 };
 
+/// By what messages of a communicator are told from others. SMPI gives none to that of a rank alone.
+int number_of(MPI_Comm communicator);
+
 /// By what receives find messages.
 struct MatchEnvelope {
   aid_t source = -1;  // of a receive also MPI_ANY_SOURCE
@@ -38,7 +41,7 @@ struct MatchEnvelope {
   int communicator = 0;
 };
 
-struct PacketReceive final : PacketPending {
+struct PacketReceive : PacketPending {
   MatchEnvelope envelope;
   Links<PacketReceive> queued;    // while it waits for its other end: see Waiting
   std::uint32_t unmatched = 1;    // messages that it still takes
@@ -51,10 +54,17 @@ struct PacketReceive final : PacketPending {
   std::uint64_t order = 0;
   std::uint32_t key = 0;
   bool is_wild = false;
+  bool is_of_each = false;  // a ReceiveOfEach
   Links<PacketReceive> chained;
 };
 
+/// A receive of several messages, one of each rank: who has all of its own may send for the next call already.
+struct ReceiveOfEach final : PacketReceive {
+  std::vector<bool> taken;  // by the number of the sender
+};
+
 struct Channel;
+class ChannelTurns;
 
 struct PacketSend final : PacketPending, Flow {
   enum class Stage : std::uint8_t { announced, cleared, data, waiting };
@@ -133,7 +143,8 @@ class PacketMessages final : public Messaging {
   /// The running rank sends. What it has to wait for, held until `release`; null for nothing.
   Pending* post_send(const MatchEnvelope& envelope, Actor& target, const Content& content, Mode mode);
 
-  /// The running rank receives `count` messages, at least one; to be released in any case.
+  /// The running rank receives `count` messages, at least one, and of several one of each rank at most; to be
+  /// released in any case.
   PacketReceive& post_receive(const MatchEnvelope& envelope, void* into, std::size_t room,
                               std::uint32_t count = 1);
 
@@ -210,15 +221,17 @@ class PacketMessages final : public Messaging {
 
   Expense expense_of(double seconds);
   void spend(const Expense& expense);
+  bool takes_turns(const PacketSend& send) const;
   bool goes_apart(const PacketSend& send) const;
   Box& box(const Actor& actor);
   ChannelKey way_to(aid_t target) const;
   Channel& channel(const Actor& source, const Actor& target, bool is_apart);
+  ChannelTurns& turns_of(const Actor& source, const Actor& target);
   double wire_bytes(double payload) const;
   std::uint8_t train_class(double packets) const;
   void set_out(PacketSend& send, const Actor& from, const Actor& to, double payload);
   void send_next(Channel& channel);
-  bool may_go(Channel& channel);
+  bool may_go(Channel& channel) const;
   void train_left(Channel& channel);
   void tell_senders(Channel& channel);
   void come(PacketSend& send);

@@ -23,7 +23,10 @@ PacketNetwork::PacketNetwork(Network& network, const Packets& packets)
       queue.latency = link.latency;
     }
   }
-  if (packets.buffer == kNever) return;
+  if (packets.buffer == kNever) {
+    if (packets.burst > 0) left_.resize(links_.size());
+    return;
+  }
   credits_.resize(links_.size());
   for (Credit& credit : credits_) credit.room = packets.buffer;
 }
@@ -95,9 +98,14 @@ double PacketNetwork::send_train(Flow& flow, double now) {
   return kNever;
 }
 
-/// A train comes to its next queue. Returns when it will have left that.
+/// A train comes to its next queue. Returns when it will have left that: not before the one that came
+/// before it, whose end may still be on its way here, also where the cable lets a burst pass at once.
 double PacketNetwork::enter(Train& train) {
-  return cross(train, std::max(train.date, links_[train.link].free));
+  const std::uint32_t number = train.link;
+  const double starts = std::max(train.date, links_[number].free);
+  if (left_.empty()) return cross(train, starts);
+  train.date = std::max(train.date, left_[number]);
+  return left_[number] = cross(train, starts);
 }
 
 /// It begins to cross the cable at a date.
@@ -143,10 +151,15 @@ void PacketNetwork::push(std::uint32_t number, Train& train) {
     return;
   }
   trains.first = trains.last = &train;
+  add_due(train.date, number);
+}
+
+/// In the hole, where there is one: what is due before it would rise above it, and be dropped in its stead.
+void PacketNetwork::add_due(double date, std::uint32_t number) {
   if (std::exchange(has_hole_, false))
-    due_.replace_first({train.date, number}, fetcher());
+    due_.replace_first({date, number}, fetcher());
   else
-    due_.insert({train.date, number});
+    due_.insert({date, number});
 }
 
 /// The train that is due first. Where it was the only one of its stream it leaves a hole, which most often

@@ -166,6 +166,7 @@ class PacketNetwork {
     return place % 2 == 0 ? link.onward : link.home;
   }
   void push(std::uint32_t number, Train& train);
+  void add_due(double date, std::uint32_t number);
   Train& take();
   void fill_hole();
   void fetch_ahead(std::size_t place, std::uint32_t number) const;
@@ -181,6 +182,7 @@ class PacketNetwork {
   std::vector<std::uint32_t> first_lane_;  // by the link's number in the network
   std::vector<Credit> credits_;            // by link; none where buffers are without limit
   std::vector<Turns> turns_;               // by link; none before the first long flow
+  std::vector<double> left_;               // by link: when the last train has left, s; none without bursts
   std::size_t held_ = 0;                   // trains that wait in queues with credits
   DueStreams due_;                         // also numbers of links that trains have crossed
   bool has_hole_ = false;                  // in place of the first of these

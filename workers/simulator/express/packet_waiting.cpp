@@ -71,7 +71,11 @@ bool PacketMessages::expect_next(Awaited& awaited) {
 void PacketMessages::release(Pending& pending) {
   auto& released = static_cast<PacketPending&>(pending);
   if (!released.is_send) {
-    delete static_cast<PacketReceive*>(&released);
+    auto* const receive = static_cast<PacketReceive*>(&released);
+    if (receive->is_of_each)
+      delete static_cast<ReceiveOfEach*>(receive);
+    else
+      delete receive;
     return;
   }
   auto* const send = static_cast<PacketSend*>(&released);

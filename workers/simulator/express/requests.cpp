@@ -72,7 +72,7 @@ express::Envelope Request::envelope() const {
 }
 
 express::MatchEnvelope Request::match_envelope() const {
-  return {source_, tag_, communicator_->id()};
+  return {source_, tag_, express::number_of(communicator_)};
 }
 
 express::Probed Request::probed() const { return {source_, tag_, real_size_}; }
@@ -115,7 +115,7 @@ void Request::start_packets(express::Kernel& kernel, express::PacketMessages& pa
     message_ = &packets.post_receive(match_envelope(), buffer_, real_size_);
     return;
   }
-  express::Actor& target = kernel.receiver(target_);
+  express::Actor& target = kernel.receiver(target_, tag_);
   const Mode mode = has(kBuffered)      ? Mode::buffered
                     : has(kSynchronous) ? Mode::synchronous
                                         : Mode::standard;
@@ -143,7 +143,7 @@ void Request::start_send(express::Kernel& kernel) {
     ref();
   }
   express::Actor& sender = kernel.running();
-  express::Actor& receiver = kernel.receiver(target_);
+  express::Actor& receiver = kernel.receiver(target_, tag_);
   if (detached_ || has(kImmediate | kSynchronous)) {
     s4u::Host* const from = kernel.machine().host(sender.host).library;
     s4u::Host* const to = kernel.machine().host(receiver.host).library;

@@ -220,7 +220,7 @@ bool StacklessPlayer::send(int peer, const Outgoing& message, bool is_immediate)
   outgoing_ = message;
   const aid_t target = circle().group->actor(peer);
   messages_.foresee_way(target);
-  outgoing_.target = &kernel_.receiver(target);
+  outgoing_.target = &kernel_.receiver(target, message.tag);
   return spend(messages_.expense_of_send(*outgoing_.target, message.bytes, is_immediate), Stage::post);
 }
 
@@ -360,7 +360,7 @@ const StacklessPlayer::Circle& StacklessPlayer::circle() {
     Circle& circle = circles_.emplace_back();
     if (made == MPI_COMM_NULL) continue;
     simgrid::smpi::Group* const group = made->group();
-    circle = {made, group, made->id(), made->size(), group->rank(kernel_.running().number)};
+    circle = {made, group, number_of(made), made->size(), group->rank(kernel_.running().number)};
   }
   return circles_[operation().communicator];
 }
