@@ -206,6 +206,9 @@ def _factors(values: np.ndarray, sizes: Sizes, direction: int | None, whole: boo
                 return None
             factors[axis] = (1.0, 0.0) if axis == direction else others[0]
 
+    if any(a + b / sizes.target[axis] <= 0 for axis, (a, b) in factors.items()):
+        return None  # two that have turned negative would make a size all the same
+
     def product(dims: Sequence[int]) -> float:
         return math.prod(a + b / dims[axis] for axis, (a, b) in factors.items())
 

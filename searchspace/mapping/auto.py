@@ -104,4 +104,5 @@ AUTO = Mapper(
     ),
     uses_seed=True,
     anytime=True,
+    version=2,
 )

@@ -71,7 +71,8 @@ class DualRecursiveBisection {
     found = {};
     std::size_t passed = 0;
     for (const std::uint32_t node : nodes) {
-      found[2 * passed < all ? 0 : 1].push_back(node);
+      const bool is_last = passed + held(node) == all && held(node) > 0;
+      found[2 * passed < all && !is_last ? 0 : 1].push_back(node);
       passed += held(node);
     }
     return found;

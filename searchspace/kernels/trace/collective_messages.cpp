@@ -324,7 +324,7 @@ void visit_messages(const Trace& trace, const MessageFilter& filter,
       const auto family = static_cast<std::size_t>(operation.code) - static_cast<std::size_t>(Code::barrier);
       const Spread spread = filter.collectives.at(family);
       if (spread == Spread::kNone) continue;
-      const auto me = std::find(members.begin(), members.end(), rank) - members.begin();
+      const std::int64_t me = own.places[operation.communicator];
       const auto ranks = static_cast<std::int64_t>(members.size());
       const Call call{operation, own.values.data() + operation.more, me, ranks};
       const Spread route = route_of(operation.code, spread);

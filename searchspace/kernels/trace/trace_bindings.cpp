@@ -57,7 +57,12 @@ nb::dict trace_summary(const std::string& path) {
 
 nb::ndarray<nb::numpy, std::int64_t> traffic_matrix(const std::string& path) {
   const hamtune::Trace trace = read(path);
-  return hamtune::to_numpy(hamtune::traffic_matrix(trace), {trace.ranks.size(), trace.ranks.size()});
+  std::vector<std::int64_t> bytes;
+  {
+    const nb::gil_scoped_release released;
+    bytes = hamtune::traffic_matrix(trace);
+  }
+  return hamtune::to_numpy(std::move(bytes), {trace.ranks.size(), trace.ranks.size()});
 }
 
 /// `spreads` are numbers of hamtune::Spread, one for each collective from the barrier on.
@@ -69,8 +74,12 @@ nb::ndarray<nb::numpy, std::int64_t> filtered_traffic(const std::string& path, b
   hamtune::MessageFilter filter{point_to_point, {}, phase, std::move(members)};
   for (const unsigned spread : spreads)
     filter.collectives.push_back(static_cast<hamtune::Spread>(spread));
-  return hamtune::to_numpy(hamtune::filtered_traffic(trace, filter),
-                           {trace.ranks.size(), trace.ranks.size()});
+  std::vector<std::int64_t> bytes;
+  {
+    const nb::gil_scoped_release released;
+    bytes = hamtune::filtered_traffic(trace, filter);
+  }
+  return hamtune::to_numpy(std::move(bytes), {trace.ranks.size(), trace.ranks.size()});
 }
 
 /// (round, sender, receiver, size) of each message, and how often each round comes.

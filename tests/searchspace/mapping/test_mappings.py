@@ -35,6 +35,8 @@ MACHINES: dict[str, Any] = {
     "tree-inside": {"type": "tree", "arity": [2, 2], "inside": [2, 3]},
     "fragmented": {"type": "torus", "dims": [4, 4], "allocated": [0, 1, 2, 7, 9, 10, 15]},
     "uneven": {"type": "mesh", "dims": [5], "cores_per_host": [3, 0, 1, 4, 2]},
+    "most-in-the-last": {"type": "torus", "dims": [3], "cores_per_host": [1, 1, 12]},
+    "pairs-of-1-and-2": {"type": "graph", "edges": "ring", "cores_per_host": [2, 2, 2, 1, 1, 2]},
     "one-host": {"type": "torus", "dims": [1]},
     "one-large-host": {"type": "tree", "arity": [1], "cores_per_host": 8},
 }

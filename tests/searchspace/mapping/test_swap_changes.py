@@ -34,6 +34,12 @@ WEIGHED = {
 UNWEIGHED = {
     "torus with trees inside": HopMachine.uniform(Grid((3, 2), wrapped=True), 4, (2, 2)),
     "dragonfly with trees inside": HopMachine.uniform(Dragonfly(3, 2, 1), 4, (2, 2)),
+    "dragonfly with one core of each tree inside": HopMachine.uniform(
+        Dragonfly(5, 4, 2), 1, (2, 2)
+    ),
+    "fat tree with one core of each tree inside": HopMachine.uniform(
+        Network(generate("fat-tree", 16, ports=4)), 1, (2, 2)
+    ),
 }
 MACHINES = WEIGHED | UNWEIGHED
 

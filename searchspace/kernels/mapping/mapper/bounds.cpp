@@ -90,7 +90,10 @@ std::vector<Shell> shells(const GridMetric& metric) {
 }
 
 std::vector<Shell> shells(const TableMetric& metric) {
-  const std::vector<TableMetric::Level> levels = metric.levels();
+  std::vector<TableMetric::Level> levels = metric.levels();
+  // Hosts that are alike and not adjacent are farther from each other than from hosts of other levels.
+  for (std::size_t level = levels.size(); level-- > 1;)
+    levels[level - 1].fewest = std::min(levels[level - 1].fewest, levels[level].fewest);
   std::vector<Shell> found;
   std::size_t size = 1;
   int below = 0;

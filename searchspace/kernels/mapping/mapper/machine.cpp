@@ -40,7 +40,7 @@ std::vector<std::uint32_t> alike(const std::vector<std::uint16_t>& table, std::s
   return of;
 }
 
-/// One class a host that has cores, or a set of hosts that are alike where none has several.
+/// One class a host that has cores, or a set of hosts that are alike where none has several, nor a tree inside.
 template <typename Hosts>
 TableMetric by_host(const CoreHops& cores, const Hosts& hosts, std::uint32_t climb,
                     std::size_t near) {
@@ -56,7 +56,8 @@ TableMetric by_host(const CoreHops& cores, const Hosts& hosts, std::uint32_t cli
     for (const Node other : used)
       table.push_back(static_cast<std::uint16_t>(one == other ? 0 : climb + hosts(one, other)));
   const std::size_t count = used.size();
-  if (count < cores.cores() || count < 2)
+  // With a tree inside, places of one class are taken for those of one host.
+  if (count < cores.cores() || count < 2 || cores.within_host().leaves() > 1)
     return TableMetric(std::move(classes), count, std::move(table), near);
 
   classes = alike(table, count);

@@ -63,6 +63,9 @@ std::optional<Parts> parts_of(const TreeMetric& metric) {
 
 std::optional<Parts> parts_of(const GridMetric& metric) {
   if (metric.climb() > 0) return std::nullopt;
+  std::size_t width = 0;
+  for (const std::int32_t extent : metric.extents()) width += static_cast<std::size_t>(extent);
+  if (width > kMostClasses) return std::nullopt;  // before tables of the square of an extent
   Parts found;
   const std::size_t axes = metric.extents().size();
   for (const std::int32_t extent : metric.extents()) {
@@ -77,7 +80,6 @@ std::optional<Parts> parts_of(const GridMetric& metric) {
     found.width += part.classes;
     found.parts.push_back(std::move(part));
   }
-  if (found.width > kMostClasses) return std::nullopt;
   for (Slot slot = 0; slot < metric.slots(); ++slot)
     for (std::size_t axis = 0; axis < axes; ++axis)
       found.places.push_back(static_cast<std::uint16_t>(
