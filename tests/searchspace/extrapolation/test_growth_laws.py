@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from searchspace.extrapolation.growth_laws import NoPattern, Sizes, fit
+from searchspace.extrapolation import NoPattern
+from searchspace.extrapolation.growth_laws import Sizes, fit
 
 KNOWN = ((2, 2), (4, 2), (4, 4))
 
