@@ -106,7 +106,7 @@ class Settings:
         return cls(
             data=home,
             database_url=values.get("HAMTUNE_DATABASE_URL") or f"sqlite:///{home / 'hamtune.db'}",
-            artifacts_url=values.get("HAMTUNE_ARTIFACTS_URL") or (home / "artifacts").as_uri(),
+            artifacts_url=values.get("HAMTUNE_ARTIFACTS_URL") or f"file://{home / 'artifacts'}",
             broker_url=values.get("HAMTUNE_BROKER_URL") or None,
             concurrency=_positive(values, "HAMTUNE_CONCURRENCY"),
             upload_limit=_size(values, "HAMTUNE_UPLOAD_LIMIT", DEFAULT_UPLOAD_LIMIT),

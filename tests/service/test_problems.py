@@ -33,6 +33,10 @@ def client() -> TestClient:
     def fail(kind: str) -> None:
         raise ERRORS[kind]
 
+    @app.get("/readyz")
+    def ready() -> str:
+        return "ready"
+
     @app.get("/count")
     def count(limit: int) -> int:
         return limit
@@ -184,6 +188,12 @@ def test_a_host_name_rebound_to_loopback_is_refused(client: TestClient, host: st
     response = client.get("/count?limit=1", headers={"Host": host})
     assert response.status_code == 403
     assert response.headers["content-type"] == "application/problem+json"
+
+
+def test_probes_are_answered_under_any_name(client: TestClient) -> None:
+    """Those of containers ask by address."""
+    assert client.get("/readyz", headers={"Host": "10.1.2.3:8080"}).status_code == 200
+    assert client.get("/count/readyz", headers={"Host": "10.1.2.3:8080"}).status_code == 403
 
 
 @pytest.mark.parametrize(

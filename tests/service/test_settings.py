@@ -4,6 +4,7 @@ import pytest
 
 from searchspace.errors import InvalidInput
 from service.settings import Settings
+from storage.artifacts import Artifacts
 
 
 @pytest.mark.parametrize(
@@ -39,6 +40,15 @@ def test_everything_lies_under_the_data_directory_by_default(tmp_path: Path) -> 
     assert settings.database_url == f"sqlite:///{tmp_path}/hamtune.db"
     assert settings.artifacts_url == f"file://{tmp_path}/artifacts"
     assert settings.upload_limit == 512 * 2**20
+
+
+def test_a_data_directory_may_have_any_name(tmp_path: Path) -> None:
+    data = tmp_path / "josé's data 100%"
+    data.mkdir()
+    settings = Settings.under(data)
+    artifacts = Artifacts(settings.artifacts_url)
+    digest = artifacts.put(b"a trace")
+    assert artifacts.path(digest).is_relative_to(data / "artifacts")
 
 
 def test_urls_of_the_environment_win_and_a_broker_ends_the_embedded_mode() -> None:
