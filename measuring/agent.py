@@ -6,6 +6,7 @@ It goes out to the service and listens to nobody. What runs is what its own conf
 from __future__ import annotations
 
 import logging
+import math
 import random
 import re
 import tempfile
@@ -130,7 +131,7 @@ class Agent:
 
     def _ask(self, stop: threading.Event) -> dict[str, Any] | None:
         answer = self._patiently("/api/v1/agents/work", self._wish, stop)
-        return None if answer is None or answer.status_code == 204 else dict(answer.json())
+        return None if answer is None or answer.status_code == 204 else _work(answer)
 
     def _do(self, work: Mapping[str, Any]) -> dict[str, Any]:
         """Run what is asked, saying all the while that it goes on; what it came to."""
@@ -218,6 +219,24 @@ class Agent:
             if stop.wait(wait * random.uniform(0.5, 1.0)):  # noqa: S311 (no secret)
                 return None
             wait = min(2.0 * wait, _LONGEST_WAIT)
+
+
+def _work(answer: httpx.Response) -> dict[str, Any]:
+    """The run that a service asks for.
+
+    Raises:
+        Refused: The answer is not that of a service.
+    """
+    try:
+        work = dict(answer.json())
+        _path(work)
+        times = [float(work[name]) for name in ("seconds", "beat_seconds")]
+        complete = {"plan", "application"} <= work.keys()
+    except (ValueError, TypeError, KeyError, OverflowError):
+        complete = False
+    if not complete or not all(0 < time < math.inf for time in times):
+        raise Refused(f"{answer.url} asks for a run as no service of this version does")
+    return work
 
 
 def _path(work: Mapping[str, Any]) -> str:

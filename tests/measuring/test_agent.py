@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import threading
 from typing import cast
 
@@ -38,4 +40,26 @@ def test_an_agent_without_work_ends_where_it_is_asked_to() -> None:
 def test_where_there_is_no_service_for_agents_it_says_so(answer: httpx.Response, said: str) -> None:
     answer.request = httpx.Request("POST", "http://service/api/v1/agents/work")
     with pytest.raises(Refused, match=said):
+        agent([answer]).serve(threading.Event(), until_idle=True)
+
+
+WORK = {"job": "j", "place": 0, "number": 1, "application": "a", "plan": {}, "beat_seconds": 5}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<html>",
+        "[]",
+        "{}",
+        json.dumps(WORK),
+        json.dumps({**WORK, "seconds": math.nan}),
+        json.dumps({**WORK, "seconds": 60, "beat_seconds": 0}),
+        json.dumps({**WORK, "seconds": 60, "place": "first"}),
+    ],
+)
+def test_an_answer_of_something_else_ends_the_agent_in_a_line(text: str) -> None:
+    answer = httpx.Response(200, text=text)
+    answer.request = httpx.Request("POST", "http://service/api/v1/agents/work")
+    with pytest.raises(Refused, match="asks for a run as no service of this version does"):
         agent([answer]).serve(threading.Event(), until_idle=True)
