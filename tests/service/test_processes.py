@@ -75,8 +75,9 @@ def test_a_signal_before_it_serves_is_not_lost(tmp_path: Path) -> None:
 
 
 def test_it_answers_only_to_loopback_names(server: Server) -> None:
-    assert httpx.get(f"{server.url}/healthz").status_code == 200
-    response = httpx.get(f"{server.url}/healthz", headers={"Host": "evil.example"})
+    jobs = f"{server.url}/api/v1/jobs"
+    assert httpx.get(jobs).status_code == 200
+    response = httpx.get(jobs, headers={"Host": "evil.example"})
     assert response.status_code == 403
     assert response.headers["content-type"] == "application/problem+json"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -102,20 +103,47 @@ std::vector<Cut> longest_regular(const AllCalls& all, const std::vector<Cut>& cu
   return {begin, begin + static_cast<std::ptrdiff_t>(best_length) + 1};
 }
 
+double sum(const std::int32_t* counts, std::int32_t length) {
+  return std::accumulate(counts, counts + length, 0.0);
+}
+
+/// The payload of a call in place of those of which then only what is received is recorded, as in
+/// collective_messages.cpp.
+std::optional<double> volume_in_place(const RankTrace& rank, const Operation& operation) {
+  const std::int32_t* const values = rank.values.data() + operation.more;
+  switch (operation.code) {
+    case Code::allgather:
+    case Code::alltoall:
+      return static_cast<double>(values[0]) * values[1];
+    case Code::allgatherv:
+      return static_cast<double>(values[2 + rank.places[operation.communicator]]) * values[0];
+    case Code::alltoallv:
+      return sum(values + 2 + values[1], values[1]) * values[0];
+    case Code::alltoallw:
+      return sum(values + 1 + values[0], values[0]);
+    default:
+      return std::nullopt;
+  }
+}
+
 /// The payload of a call, sent and received.
 double volume(const RankTrace& rank, const Operation& operation) {
   const std::int32_t* const values = rank.values.data() + operation.more;
-  double bytes = static_cast<double>(operation.count) * operation.type_size;
-  const auto add_list = [&](std::int32_t length, const std::int32_t* counts, double type_size) {
-    for (std::int32_t item = 0; item < length; ++item) bytes += counts[item] * type_size;
-  };
-  if (operation.code == Code::alltoallv)
-    add_list(values[1], values + 2, operation.type_size);
-  else if (operation.code == Code::alltoallw)
-    add_list(values[0], values + 1, 1);
-  else if (operation.code == Code::reduce_scatter)
-    add_list(values[0], values + 1, operation.type_size);
-  return bytes;
+  const double bytes = static_cast<double>(operation.count) * operation.type_size;
+  if (is_collective(operation.code) && (operation.flags & kInPlace) != 0)
+    if (const std::optional<double> received = volume_in_place(rank, operation)) return bytes + *received;
+  switch (operation.code) {
+    case Code::scatterv:
+      return bytes + sum(values + 3, values[2]) * operation.type_size;
+    case Code::alltoallv:
+      return bytes + sum(values + 2, values[1]) * operation.type_size;
+    case Code::alltoallw:
+      return bytes + sum(values + 1, values[0]);
+    case Code::reduce_scatter:
+      return bytes + sum(values + 1, values[0]) * operation.type_size;
+    default:
+      return bytes;
+  }
 }
 
 /// Whether no iteration moves more than so many times the bytes of another.

@@ -53,6 +53,58 @@ def test_a_loop_is_found_without_marks(tmp_path: Path) -> None:
     assert loop["calls"] == 16
 
 
+RANKS = 4
+
+
+def scattered(rank: int, count: int) -> bytes:
+    at_root = rank == 0
+    counts = [count] * RANKS if at_root else []
+    return encode(
+        "scatterv",
+        comm=0,
+        root=0,
+        send_size=8 if at_root else 0,
+        recv_count=count,
+        recv_size=8,
+        flags=0,
+        send_counts=counts,
+    )
+
+
+def gathered_in_place(_rank: int, count: int) -> bytes:
+    return encode(
+        "allgather", comm=0, send_count=0, send_size=8, recv_count=count, recv_size=8, flags=1
+    )
+
+
+def exchanged_in_place(_rank: int, count: int) -> bytes:
+    none, counts = [0] * RANKS, [count] * RANKS
+    return encode(
+        "alltoallv",
+        comm=0,
+        send_size=8,
+        recv_size=8,
+        flags=1,
+        send_counts=none,
+        recv_counts=counts,
+    )
+
+
+def reduced(_rank: int, count: int) -> bytes:
+    return encode("allreduce", count=count, size=8)
+
+
+@pytest.mark.parametrize("call", [scattered, gathered_in_place, exchanged_in_place, reduced])
+def test_a_sweep_over_sizes_of_any_collective_is_no_loop(
+    call: Callable[[int, int], bytes], tmp_path: Path
+) -> None:
+    compute = encode("compute", flops=1e6)
+    sizes = [10 ** (1 + number % 6) for number in range(30)] + [10] * 30
+    swept = [b"".join(call(rank, size) + compute for size in sizes) for rank in range(RANKS)]
+    found = trace_loops(trace(tmp_path, swept))
+    assert {loop["regularity"] for loop in found} == {"exact"}
+
+
 def test_loops_within_loops_are_found(tmp_path: Path) -> None:
     body = [ring(rank, 3) * 10 + encode("allreduce", count=2, size=8) for rank in range(3)]
     loops = trace_loops(trace(tmp_path, [one * 7 for one in body]))
