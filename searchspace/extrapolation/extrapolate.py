@@ -22,7 +22,7 @@ from searchspace.kernels import trace_summary
 
 __all__ = ["EDITION", "Check", "Extrapolated", "extrapolate"]
 
-EDITION = 1
+EDITION = 2
 """Goes up where the same captures give another trace."""
 
 _LEAST = 2

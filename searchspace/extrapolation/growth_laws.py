@@ -22,6 +22,8 @@ __all__ = ["Sizes", "fit", "fit_trips"]
 _EXACT = 1e-9
 _NEAR = 0.03
 """Relative error up to which a law of real amounts is taken all the same."""
+_PLAIN = 2.0
+"""A law of rounds is plainly the right one where all others are as many times less simple."""
 _NICE = tuple(sorted({k / 2 for k in range(-8, 9)} | {k / 3 for k in range(-9, 10)}))
 _TERMS: dict[str, Callable[[int], float]] = {
     "1": lambda p: 1.0,
@@ -90,8 +92,20 @@ def fit(
         return values[0]
     if min(values) <= 0:
         raise NoPattern(f"numbers {_listed(values)} on {_listed(sizes.ranks)} ranks")
+    known = np.array(values, dtype=float)
+    if whole:
+        # Small numbers are near many laws: one that gives them to the digit comes first.
+        for law in (_powers, _certain_factors, _certain_sum):
+            found = law(known, sizes, direction, 0.0)
+            if found is not None:
+                return _rounded(found, sizes)
+        if len(values) == 2 and values[0] < values[1]:
+            raise NoPattern(
+                f"the numbers {_listed(values)} on {_listed(sizes.ranks)} ranks grow in more than "
+                "one way that is known; add a capture"
+            )
     for law in (_powers, _factors, _sum_of_terms):
-        found = law(np.array(values, dtype=float), sizes, direction, whole)
+        found = law(known, sizes, direction, 1.0 if whole else 0.0)
         if found is not None:
             return _rounded(found, sizes) if whole else found
     raise NoPattern(
@@ -116,38 +130,55 @@ def _rounded(found: float, sizes: Sizes) -> float:
 def fit_trips(values: Sequence[int], sizes: Sizes) -> int:
     """How often a loop goes round in the wanted run: `a + b log p`, or `a + b` times an extent.
 
+    Any two numbers of rounds lie on all of these laws. The simplest is taken: that of the least
+    `|a|`, whose `b` or `1 / b` is the nearest to 1.
+
     Raises:
-        NoPattern: Neither gives these numbers.
+        NoPattern: None of them gives these numbers, or two that are about as simple do, and part.
     """
-    axes = range(len(sizes.target))
-    measures = [([math.log2(p) for p in sizes.ranks], math.log2(math.prod(sizes.target)))]
-    measures += [
-        ([math.log2(dims[a]) for dims in sizes.dims], math.log2(sizes.target[a])) for a in axes
-    ]
-    measures += [([float(p) for p in sizes.ranks], float(math.prod(sizes.target)))]
-    measures += [([float(dims[a]) for dims in sizes.dims], float(sizes.target[a])) for a in axes]
-    for known, wanted in measures:
+    found: list[tuple[float, int]] = []
+    for known, wanted in _measures(sizes):
         if known[0] == known[-1]:
             continue
         slope = (values[-1] - values[0]) / (known[-1] - known[0])
         start = values[0] - slope * known[0]
         right = all(abs(start + slope * k - v) < _EXACT for k, v in zip(known, values, strict=True))
-        found = start + slope * wanted
-        if right and abs(found - round(found)) < _EXACT and round(found) > 0:
-            return round(found)
-    raise NoPattern(f"a loop goes round {_listed(values)} times on {_listed(sizes.ranks)} ranks")
+        rounds = start + slope * wanted
+        if right and abs(rounds - round(rounds)) < _EXACT and round(rounds) > 0:
+            steep = max(abs(slope), 1 / abs(slope)) if slope else 0.0
+            found.append((abs(start) + steep, round(rounds)))
+    where = f"a loop goes round {_listed(values)} times on {_listed(sizes.ranks)} ranks"
+    if not found:
+        raise NoPattern(where)
+    least, rounds_wanted = min(found)
+    if any(rounds != rounds_wanted and cost < _PLAIN * least for cost, rounds in found):
+        raise NoPattern(f"{where}, which more than one law gives; add a capture")
+    return rounds_wanted
 
 
-def _fits(values: np.ndarray, predicted: np.ndarray, whole: bool) -> bool:
-    close = np.abs(predicted - values) <= _EXACT * np.abs(values)
-    return bool((close | (np.abs(predicted - values) < 1.0) if whole else close).all())
+def _measures(sizes: Sizes) -> list[tuple[list[float], float]]:
+    """What rounds may grow with: its values in the known runs, and in the wanted one."""
+    amounts = [([float(p) for p in sizes.ranks], float(math.prod(sizes.target)))]
+    amounts += [
+        ([float(dims[axis]) for dims in sizes.dims], float(extent))
+        for axis, extent in enumerate(sizes.target)
+    ]
+    return [
+        ([math.log2(k) for k in known], math.log2(wanted)) for known, wanted in amounts
+    ] + amounts
+
+
+def _fits(values: np.ndarray, predicted: np.ndarray, slack: float) -> bool:
+    """Whether a law gives the numbers, each off by less than so much."""
+    off = np.abs(predicted - values)
+    return bool(((off <= _EXACT * np.abs(values)) | (off < slack)).all())
 
 
 def _nearest_nice(exponent: float) -> float:
     return min(_NICE, key=lambda nice: abs(nice - exponent))
 
 
-def _powers(values: np.ndarray, sizes: Sizes, direction: int | None, whole: bool) -> float | None:
+def _powers(values: np.ndarray, sizes: Sizes, direction: int | None, slack: float) -> float | None:
     """A product of powers of the extents; near ones are taken where they are the only law."""
     logs = np.log2(np.array(sizes.dims, dtype=float))
     steps = logs[1:] - logs[0]
@@ -161,7 +192,7 @@ def _powers(values: np.ndarray, sizes: Sizes, direction: int | None, whole: bool
     else:
         exponents[known] = [_nearest_nice(float(e)) for e in exponents[known]]
     predicted = values[-1] * 2 ** ((logs - logs[-1]) @ exponents)
-    if not _fits(values, predicted, whole):
+    if not _fits(values, predicted, slack):
         return None
     exponents = _with_unknown(exponents, known, sizes, direction)
     if exponents is None:
@@ -191,7 +222,7 @@ def _with_unknown(
     return exponents
 
 
-def _factors(values: np.ndarray, sizes: Sizes, direction: int | None, whole: bool) -> float | None:
+def _factors(values: np.ndarray, sizes: Sizes, direction: int | None, slack: float) -> float | None:
     """A product of factors `a + b / extent`, where runs differ along one axis at a time."""
     shape: dict[int, tuple[float, float]] = {}
     for (one, v), (two, w) in combinations(zip(sizes.dims, values, strict=True), 2):
@@ -215,7 +246,15 @@ def _factors(values: np.ndarray, sizes: Sizes, direction: int | None, whole: boo
     scale = values[-1] / product(sizes.dims[-1])
     predicted = np.array([scale * product(dims) for dims in sizes.dims])
     found = scale * product(sizes.target)
-    return float(found) if _fits(values, predicted, whole) and found > 0 else None
+    return float(found) if _fits(values, predicted, slack) and found > 0 else None
+
+
+def _certain_factors(
+    values: np.ndarray, sizes: Sizes, direction: int | None, slack: float
+) -> float | None:
+    """The same, where there are more numbers than such a product could be made to give."""
+    cut = sum(len(set(known)) > 1 for known in zip(*sizes.dims, strict=True))
+    return _factors(values, sizes, direction, slack) if len(values) > 1 + cut else None
 
 
 def _affine(extent: int, larger: int, ratio: float) -> tuple[float, float]:
@@ -225,25 +264,42 @@ def _affine(extent: int, larger: int, ratio: float) -> tuple[float, float]:
 
 
 def _sum_of_terms(
-    values: np.ndarray, sizes: Sizes, direction: int | None, whole: bool
+    values: np.ndarray, sizes: Sizes, direction: int | None, slack: float
 ) -> float | None:
     """A sum of two terms in the number of ranks; of laws that are not exact the nearest."""
-    ranks, target = sizes.ranks, math.prod(sizes.target)
     best: tuple[float, float] | None = None
     for names in [*_PAIRS, *[(name,) for name in _TERMS]]:
-        basis = np.array([[_TERMS[name](p) for name in names] for p in ranks])
-        if basis.shape[1] > len(values):
+        summed = _sum(names, values, sizes) if len(names) <= len(values) else None
+        if summed is None:
             continue
-        weights, *_ = np.linalg.lstsq(basis / values[:, None], np.ones(len(values)), rcond=None)
-        error = float(np.max(np.abs(basis @ weights / values - 1)))
-        found = float(np.array([_TERMS[name](target) for name in names]) @ weights)
-        if found <= 0 or (len(names) == 2 and min(weights) < 0 and len(values) == 2):
-            continue
-        if _fits(values, basis @ weights, whole):
+        predicted, found = summed
+        if _fits(values, predicted, slack):
             return found
+        error = float(np.max(np.abs(predicted / values - 1)))
         if best is None or error < best[0]:
             best = (error, found)
     return best[1] if best is not None and best[0] <= _NEAR else None
+
+
+def _certain_sum(
+    values: np.ndarray, sizes: Sizes, direction: int | None, slack: float
+) -> float | None:
+    """The same, where there are more numbers than terms, which give all of them; one if it does."""
+    for names in [*[(name,) for name in _TERMS], *_PAIRS]:
+        summed = _sum(names, values, sizes) if len(names) < len(values) else None
+        if summed is not None and _fits(values, summed[0], slack):
+            return summed[1]
+    return None
+
+
+def _sum(names: Sequence[str], values: np.ndarray, sizes: Sizes) -> tuple[np.ndarray, float] | None:
+    """What terms come to in the known runs and in the wanted one; None where that cannot be."""
+    basis = np.array([[_TERMS[name](p) for name in names] for p in sizes.ranks])
+    weights, *_ = np.linalg.lstsq(basis / values[:, None], np.ones(len(values)), rcond=None)
+    found = float(np.array([_TERMS[name](math.prod(sizes.target)) for name in names]) @ weights)
+    if found <= 0 or (len(names) == 2 and min(weights) < 0 and len(values) == 2):
+        return None
+    return basis @ weights, found
 
 
 def _listed(values: Sequence[float]) -> str:
