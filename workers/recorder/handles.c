@@ -61,14 +61,21 @@ void hamtune_forget_communicator(MPI_Comm comm)
 static struct probed_message *messages;
 static size_t message_count, message_capacity;
 
-void hamtune_new_message(MPI_Message handle, MPI_Comm comm, int peer, int tag)
+void hamtune_new_message(struct probed_message message)
 {
   if (message_count == message_capacity) {
     message_capacity = 2 * message_capacity + 16;
     messages = allocate(messages, message_capacity * sizeof *messages);
   }
-  messages[message_count++] =
-      (struct probed_message){handle, peer, tag, hamtune_communicator(comm)};
+  messages[message_count++] = message;
+}
+
+struct probed_message *hamtune_unclaimed_message(uint64_t comm)
+{
+  for (size_t i = 0; i < message_count; i++)
+    if (messages[i].comm == comm && messages[i].slot < 0)
+      return &messages[i];
+  return NULL;
 }
 
 struct probed_message hamtune_take_message(MPI_Message handle)
@@ -79,7 +86,7 @@ struct probed_message hamtune_take_message(MPI_Message handle)
       messages[i] = messages[--message_count];
       return found;
     }
-  return (struct probed_message){handle, MPI_PROC_NULL, 0, 0};
+  return (struct probed_message){.handle = handle, .peer = MPI_PROC_NULL};
 }
 
 /* Slots: the lowest free number. */

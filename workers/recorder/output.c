@@ -138,6 +138,10 @@ void hamtune_refuse(const char *format, ...)
   vsnprintf(reason, sizeof reason, format, arguments);
   va_end(arguments);
   fprintf(stderr, "hamtune-recorder: %s\n", reason);
+  if (folder[0] == '\0') { /* preloaded where nothing is recorded */
+    fprintf(stderr, "hamtune-recorder: nothing is recorded: run the program without the recorder\n");
+    hamtune_abort();
+  }
   /* Ranks refuse at the same time, and the first one that aborts ends the others: whatever is there has to be whole. */
   char file[4200];
   char begun[4260];

@@ -79,6 +79,12 @@ void record_comm_idup(MPI_Comm comm, MPI_Comm newcomm, MPI_Request request)
   record_comm_dup(comm, newcomm);
 }
 
+/* What is known to be over was waited for; the request itself lives on until a call that ends it. */
+void record_get_status(MPI_Request request, int flag, MPI_Status status)
+{
+  record_test(request, flag, status);
+}
+
 /* A receive is settled at once. */
 void record_cancel(MPI_Request handle)
 {

@@ -27,12 +27,33 @@ static bool is_wildcard(int source, int tag)
   return source == MPI_ANY_SOURCE || (tag == MPI_ANY_TAG && source != MPI_PROC_NULL);
 }
 
+/* A message that a matched probe has found is nobody else's, though it is received later: where another
+ * receive or probe of the communicator comes in between, a receive of it comes before that. */
+static void claim_probed(uint64_t comm)
+{
+  struct probed_message *message = hamtune_unclaimed_message(comm);
+  if (message == NULL) /* there is one at most, as the next probe comes here, too */
+    return;
+  if (message->bytes == MPI_UNDEFINED)
+    hamtune_refuse("another receive between MPI_Mprobe and MPI_Mrecv of 2 GiB or more is not supported in a trace");
+  message->slot = hamtune_take_slot();
+  put_operation(IRECV);
+  put_number((uint64_t)message->slot);
+  put_number(comm);
+  put_peer(message->peer);
+  put_tag(message->tag);
+  put_count(message->bytes);
+  put_count(1);
+}
+
 /* Blocking point-to-point. */
 
 static void message(int code, int count, MPI_Datatype datatype, int peer, int tag, MPI_Comm comm)
 {
   if (peer == MPI_PROC_NULL)
     return;
+  if (code == RECV)
+    claim_probed(hamtune_communicator(comm));
   put_operation(code);
   put_message(comm, peer, tag, count, datatype);
 }
@@ -82,6 +103,7 @@ void record_sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
   if (dest == MPI_PROC_NULL && source == MPI_PROC_NULL)
     return;
   const bool wildcard = is_wildcard(source, recvtag);
+  claim_probed(hamtune_communicator(comm));
   put_operation(SENDRECV);
   put_message(comm, dest, sendtag, sendcount, sendtype);
   put_peer(wildcard ? status.MPI_SOURCE : source);
@@ -102,6 +124,7 @@ void record_probe(int source, int tag, MPI_Comm comm, MPI_Status status)
   if (source == MPI_PROC_NULL)
     return;
   const bool wildcard = is_wildcard(source, tag);
+  claim_probed(hamtune_communicator(comm));
   put_operation(PROBE);
   put_comm(comm);
   put_peer(wildcard ? status.MPI_SOURCE : source);
@@ -125,6 +148,8 @@ static void start(struct open_request *request, int code)
 
 static void start_message(struct open_request *request, int code)
 {
+  if (code == IRECV)
+    claim_probed(request->comm);
   if (code == BSEND)
     put_operation(code);
   else
@@ -277,14 +302,18 @@ void record_request_free(MPI_Request handle)
   hamtune_forget_request(request);
 }
 
-/* Matched probes. The message is received from whom and with the tag that the probe found. */
+/* Matched probes. The message is received from whom and with the tag that the probe found, where it is
+ * handed over, as a long one is on its way only then. */
 
 void record_mprobe(int source, int tag, MPI_Comm comm, MPI_Message message, MPI_Status status)
 {
   if (source == MPI_PROC_NULL)
     return;
   record_probe(source, tag, comm, status);
-  hamtune_new_message(message, comm, status.MPI_SOURCE, status.MPI_TAG);
+  int bytes = 0;
+  PMPI_Get_count(&status, MPI_BYTE, &bytes);
+  hamtune_new_message((struct probed_message){message, status.MPI_SOURCE, status.MPI_TAG, bytes,
+                                              hamtune_communicator(comm), -1});
 }
 
 void record_improbe(int source, int tag, MPI_Comm comm, int flag, MPI_Message message,
@@ -302,6 +331,12 @@ void record_mrecv(const void *buf, int count, MPI_Datatype datatype, MPI_Message
   const struct probed_message found = hamtune_take_message(message);
   if (found.peer == MPI_PROC_NULL)
     return;
+  if (found.slot >= 0) {
+    put_operation(WAIT);
+    put_number((uint64_t)found.slot);
+    hamtune_free_slot(found.slot);
+    return;
+  }
   put_operation(RECV);
   put_number(found.comm);
   put_peer(found.peer);
@@ -323,7 +358,10 @@ void record_imrecv(const void *buf, int count, MPI_Datatype datatype, MPI_Messag
   request->tag = found.tag;
   request->count = count;
   request->size = hamtune_type_size(datatype);
-  start_message(request, IRECV);
+  if (found.slot >= 0)
+    request->slot = found.slot;
+  else
+    start_message(request, IRECV);
 }
 
 /* Completion. A request that is unknown or not active completes without an operation. */

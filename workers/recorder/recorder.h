@@ -128,10 +128,13 @@ struct open_request *hamtune_find_request(MPI_Request handle);
 void hamtune_forget_request(struct open_request *request);
 struct probed_message {
   MPI_Message handle;
-  int peer, tag;
+  int peer, tag, bytes; /* MPI_UNDEFINED: too many for an int */
   uint64_t comm;
+  int64_t slot; /* of the receive that the trace has for it; -1: none yet */
 };
-void hamtune_new_message(MPI_Message handle, MPI_Comm comm, int peer, int tag);
+void hamtune_new_message(struct probed_message message);
+/* One of this communicator that has no receive yet; null where there is none. */
+struct probed_message *hamtune_unclaimed_message(uint64_t comm);
 /* The message is forgotten. Its peer is MPI_PROC_NULL if no probe gave it. */
 struct probed_message hamtune_take_message(MPI_Message handle);
 int64_t hamtune_take_slot(void);

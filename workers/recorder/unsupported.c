@@ -36,7 +36,10 @@ UNSUPPORTED(MPI_Intercomm_merge, mpi_intercomm_merge_)
 UNSUPPORTED(MPI_Neighbor_alltoallw, mpi_neighbor_alltoallw_)
 UNSUPPORTED(MPI_Ineighbor_alltoallw, mpi_ineighbor_alltoallw_)
 
-/* Requests with a life of their own. */
+/* Requests with a life of their own, and MPI 4.1's polls of many. */
+UNSUPPORTED(MPI_Request_get_status_all, mpi_request_get_status_all_)
+UNSUPPORTED(MPI_Request_get_status_any, mpi_request_get_status_any_)
+UNSUPPORTED(MPI_Request_get_status_some, mpi_request_get_status_some_)
 UNSUPPORTED(MPI_Grequest_start, mpi_grequest_start_)
 
 /* MPI 4: persistent collectives, partitioned messages, sessions. */

@@ -29,9 +29,10 @@ _Noreturn void hamtune_refuse(const char *format, ...);
 
 #define UNSUPPORTED_C(C_NAME) UNSUPPORTED_AS(C_NAME, #C_NAME)
 
-/* In C, in Fortran, and in Fortran's module mpi_f08. */
+/* In C, there with counts of 64 bits too where it has any, in Fortran, and in its module mpi_f08. */
 #define UNSUPPORTED(C_NAME, FORTRAN_NAME)                        \
   UNSUPPORTED_AS(C_NAME, #C_NAME)                                \
+  UNSUPPORTED_AS(C_NAME##_c, #C_NAME "_c")                       \
   UNSUPPORTED_AS(FORTRAN_NAME, #C_NAME)                          \
   UNSUPPORTED_AS(FORTRAN_NAME##f08_, #C_NAME)
 

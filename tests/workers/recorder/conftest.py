@@ -13,6 +13,19 @@ PROGRAMS = Path(__file__).parent / "programs"
 
 Recorded = list[list[str]]
 
+CLAIMED = [
+    "probe tag=5",
+    "irecv tag=5 count=16 size=1",
+    "probe tag=5",
+    "irecv slot=1 tag=5 count=12 size=1",
+    "recv tag=5 count=2 size=4",
+    "recv tag=5 count=1 size=4",
+    "wait slot=1",
+    "wait",
+    "finalize",
+]
+"""What rank 1 of `probed_first.c` does."""
+
 
 def line(operation: Operation) -> str:
     """An operation as text: its name and the fields that are not zero or empty."""

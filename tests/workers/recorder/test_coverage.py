@@ -57,4 +57,5 @@ def test_every_function_of_the_library_is_accounted_for() -> None:
 def test_every_c_entry_point_has_its_fortran_twin() -> None:
     entries = entry_points()
     c_names = {name for name in entries if name.startswith("MPI_")}
+    c_names -= {name for name in c_names if name.endswith("_c")}  # have no name in Fortran
     assert sorted(name for name in c_names if f"{name.lower()}_" not in entries) == []

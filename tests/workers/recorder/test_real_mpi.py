@@ -15,7 +15,7 @@ from searchspace.errors import InvalidInput
 from searchspace.formats.operations import decode, encode
 from searchspace.formats.trace import read_header, read_operations
 from searchspace.kernels import trace_summary, traffic_matrix
-from tests.workers.recorder.conftest import PROGRAMS, line
+from tests.workers.recorder.conftest import CLAIMED, PROGRAMS, line
 from tests.workers.simulator.runs import answer_of, on_a_line, write_program
 from workers.capture import APPLICATIONS, capture, capture_builtin
 from workers.merge import merge
@@ -207,6 +207,29 @@ def test_a_call_that_no_trace_can_hold_is_named_at_the_merge(
         merge(recording, tmp_path / "real.ht")
 
 
+# Open MPI 4 has no counts of 64 bits.
+@pytest.mark.parametrize("call", ["Allreduce_c", "Allreduce_init_c", "Isendrecv_c", "Win_create_c"])
+def test_counts_of_64_bits_are_named_at_the_merge(
+    run_recorded: Run, tmp_path: Path, call: str
+) -> None:
+    recording = run_recorded("mpich", 2, PROGRAMS / "large_counts.c", arguments=(f"MPI_{call}",))
+    with pytest.raises(InvalidInput, match=f"was not recorded: MPI_{call} is not supported"):
+        merge(recording, tmp_path / "real.ht")
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_program_that_asked_has_waited(run_recorded: Run, tmp_path: Path, mpi: str) -> None:
+    trace = tmp_path / "real.ht"
+    merge(run_recorded(mpi, 2, PROGRAMS / "asks.c"), trace)
+    assert calls(trace)[1] == [
+        "irecv peer=-2 tag=1 count=1 size=4",
+        "match tag=1",
+        "wait",
+        "send tag=2 count=1 size=4",
+        "finalize",
+    ]
+
+
 # SMPI has no matched probes.
 @pytest.mark.parametrize("mpi", MPIS)
 def test_matched_probes_are_receives_of_what_they_found(
@@ -224,6 +247,16 @@ def test_matched_probes_are_receives_of_what_they_found(
         "recv tag=3 count=4 size=4",
         "finalize",
     ]
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_message_that_was_found_is_not_that_of_a_later_receive(
+    run_recorded: Run, tmp_path: Path, mpi: str
+) -> None:
+    trace = tmp_path / "real.ht"
+    merge(run_recorded(mpi, 2, PROGRAMS / "probed_first.c"), trace)
+    assert calls(trace)[1] == CLAIMED
+    assert answer_of(trace, on_a_line(0, 1))["status"] == "completed"
 
 
 # Under SMPI, which has none, by the recorder's own.

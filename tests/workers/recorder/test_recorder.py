@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workers.recorder.conftest import PROGRAMS
+from tests.workers.recorder.conftest import CLAIMED, PROGRAMS
 
 Record = Callable[..., list[list[str]]]
 
@@ -368,6 +368,10 @@ def test_matched_probes_are_a_probe_and_a_receive(record: Record) -> None:
         probe tag=3
         recv tag=3 count=4 size=4
         finalize""")
+
+
+def test_a_message_that_was_found_is_not_that_of_a_later_receive(record: Record) -> None:
+    assert record("probed_first.c")[1] == CLAIMED
 
 
 def test_any_of_several_requests_is_found(record: Record) -> None:
