@@ -168,7 +168,12 @@ def _from(
             first = first or error
             continue
         header = chosen[-1].header.model_copy(
-            update={"ranks": ranks, "repeats": None, "captured_by": _origin(chosen)}
+            update={
+                "ranks": ranks,
+                "repeats": None,
+                "measured": None,
+                "captured_by": _origin(chosen),
+            }
         )
         written = write_plan(output, header, plans, transfer)
         trace_summary(output)

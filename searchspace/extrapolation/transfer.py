@@ -29,6 +29,8 @@ __all__ = ["Planned", "Transfer"]
 _PEERS = {"peer": "peer", "to": "peer", "from": "peer", "color": "number", "key": "number"}
 _LISTS = {"recv_counts", "send_counts", "counts", "send_bytes", "recv_bytes"}
 _COUNTS = {"count", "send_count", "recv_count"}
+_ALIKE = 0.03
+"""By how much, relative, sizes of ranks that do alike may differ: a problem divides unevenly."""
 _CREATES = {"comm_dup", "comm_split", "cart_create", "cart_sub"}
 
 
@@ -257,6 +259,8 @@ class _ClassPlan:
         return self._known_steps[key]
 
     def _new_step(self, indices: tuple[int, ...]) -> Planned:
+        for run, index in enumerate(indices):
+            self._check_sizes(run, index)
         operations = [stream[index] for stream, index in zip(self._streams, indices, strict=True)]
         parties = {
             field: self._party(indices, operations, field)
@@ -264,6 +268,20 @@ class _ClassPlan:
             if field in _PEERS
         }
         return self._planned(operations, indices, parties)
+
+    def _check_sizes(self, run: int, index: int) -> None:
+        """The first rank of the class speaks for all: their sizes must be about the same."""
+        operations = [stream[index] for stream in self._columns[run]]
+        for field in (_COUNTS | _LISTS) & operations[0].fields.keys():
+            sizes = np.array([operation.fields[field] for operation in operations])
+            least, most = sizes.min(axis=0), sizes.max(axis=0)
+            if (least < (1 - _ALIKE) * most).any():
+                raise NoPattern(
+                    f"sizes of a {operations[0].name} that differ from rank to rank, which do "
+                    "alike otherwise"
+                )
+            if (least < most).any():
+                self._transfer.sizes.rounding.append(float((1 - least / most).max()))
 
     def _loop(self, loop: Growing) -> list[Planned]:
         """A loop that grows: each operation is one law of the round."""
@@ -280,6 +298,9 @@ class _ClassPlan:
         return self._known_loops[key]
 
     def _of_body(self, indices: tuple[tuple[int, ...], ...]) -> Callable[[int, int], Planned]:
+        for run, of_run in enumerate(indices):
+            for index in of_run:
+                self._check_sizes(run, index)
         first = tuple(of_run[0] for of_run in indices)
         operations = [stream[index] for stream, index in zip(self._streams, first, strict=True)]
         if operations[0].name in _CREATES:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from searchspace.errors import InvalidInput
 from searchspace.extrapolation import NoPattern, extrapolate
 from searchspace.extrapolation.grids import dims_create
+from searchspace.formats.measured import Measured
 from searchspace.formats.operations import encode
 from searchspace.formats.trace import TraceHeader, read_header, read_operations, write_trace
 
@@ -172,6 +173,11 @@ def test_the_check_tells_how_far_off_a_prediction_is(tmp_path: Path) -> None:
     assert (made.check.ranks, made.check.flops, made.check.calls) == (32, -0.5, 0.0)
 
 
+def ring_of_uneven_sizes(rank: int, ranks: int) -> bytes:
+    sizes = {"send_count": 1 + rank * 7 % 97, "send_size": 8, "recv_count": 97, "recv_size": 8}
+    return encode("sendrecv", **{"to": (rank + 1) % ranks, "from": (rank - 1) % ranks, **sizes})
+
+
 def random_peers(rank: int, ranks: int) -> bytes:
     return exchange((rank * rank * 7 + 3) % ranks, 1)
 
@@ -187,6 +193,7 @@ def random_peers(rank: int, ranks: int) -> bytes:
             ),
             "sizes that differ from rank to rank",
         ),
+        (ring_of_uneven_sizes, "sizes of a sendrecv that differ from rank to rank"),
         (
             lambda rank, ranks: encode("comm_create", ranks=[0]),
             "comm_create with a list of ranks",
@@ -232,6 +239,31 @@ def test_a_problem_that_does_not_divide_evenly_is_told(
     captures = [captured(tmp_path, shared_out(total), ranks) for ranks in (8, 16, 32)]
     made = extrapolate(captures, 128, tmp_path / "large.ht")
     assert made.rounding == pytest.approx(rounding)
+
+
+def test_sizes_of_ranks_that_differ_a_little_are_told(tmp_path: Path) -> None:
+    def uneven(rank: int, ranks: int) -> bytes:
+        size = 100 + (rank % 3 == 1)
+        return exchange((rank + ranks // 2) % ranks, size)
+
+    captures = [captured(tmp_path, uneven, ranks) for ranks in (8, 16, 32)]
+    made = extrapolate(captures, 128, tmp_path / "large.ht")
+    assert made.rounding == pytest.approx(1 - 100 / 101)
+
+
+def test_what_was_measured_of_a_capture_is_not_said_of_the_large_run(tmp_path: Path) -> None:
+    captures = [captured(tmp_path, shared_out(4096), ranks) for ranks in (8, 16)]
+    for path in captures:
+        header = read_header(path)
+        operations = [read_operations(path, rank) for rank in range(header.ranks)]
+        told = header.model_copy(
+            update={"measured": Measured(stretches=9, seconds=1.0, empty_stretch=0.0)}
+        )
+        write_trace(path, told, operations)
+    made = tmp_path / "large.ht"
+    extrapolate(captures, 64, made)
+    assert read_header(captures[0]).measured is not None
+    assert read_header(made).measured is None
 
 
 def test_a_problem_too_small_for_so_many_ranks_is_refused(tmp_path: Path) -> None:
