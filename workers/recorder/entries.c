@@ -55,6 +55,7 @@ static void finalising(void)
   hamtune_enter("MPI_Finalize");
   if (hamtune_recording("MPI_Finalize", MPI_SUCCESS))
     hamtune_end_recording();
+  hamtune_finish_sends();
 }
 
 int MPI_Finalize(void)

@@ -154,6 +154,10 @@ void hamtune_lend(int count, MPI_Request *requests, const MPI_Request *before)
   (void)count, (void)requests, (void)before;
 }
 
+void hamtune_finish_sends(void)
+{
+}
+
 void hamtune_take_back(int count, MPI_Request *requests, const MPI_Request *before)
 {
   (void)count, (void)requests, (void)before;

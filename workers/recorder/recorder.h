@@ -165,6 +165,10 @@ MPI_Status *hamtune_statuses(int count);
 int64_t *hamtune_slots(int count);
 MPI_Request *hamtune_requests(int count, const MPI_Request *requests);
 
+/* smpi_requests.c: a send that nobody waits for goes on, to its end before that of the rank. Nothing in real.c. */
+void hamtune_free_send(MPI_Request handle);
+void hamtune_finish_sends(void);
+
 /* smpi_persistent.c, or nothing in real.c: what a persistent send is started with, and, around a call that
  * completes requests, the requests of its starts in place of its own. */
 void hamtune_keep_send(struct open_request *request, const void *buf, MPI_Datatype type,

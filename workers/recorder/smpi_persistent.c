@@ -33,7 +33,7 @@ void hamtune_drop_send(struct open_request *request)
   if (resent == NULL)
     return;
   if (resent->message != MPI_REQUEST_NULL)
-    PMPI_Request_free(&resent->message);
+    hamtune_free_send(resent->message);
   PMPI_Type_free(&resent->type);
   free(resent);
   request->resent = NULL;

@@ -374,6 +374,18 @@ def test_a_message_that_was_found_is_not_that_of_a_later_receive(record: Record)
     assert record("probed_first.c")[1] == CLAIMED
 
 
+@pytest.mark.parametrize(("program", "size"), [("borders.c", 200000), ("borders.f90", 1)])
+def test_requests_with_nobody_are_over_and_freed_sends_go_on(
+    record: Record, program: str, size: int
+) -> None:
+    first, second = record(program)
+    waits = [name for name in (line.split()[0] for line in first) if name == "wait"]
+    assert len(waits) == 2
+    kind = f"count={size} size={1 if size > 1 else 4}"
+    assert first[-4:] == [f"isend peer=1 tag=2 {kind}", "request_free", "barrier", "finalize"]
+    assert second[-3:] == ["barrier", f"recv tag=2 {kind}", "finalize"]
+
+
 def test_any_of_several_requests_is_found(record: Record) -> None:
     for operations in record("testany.c"):
         assert [line.split()[0] for line in operations if line != "match"] == [
