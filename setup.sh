@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Prepares everything `make demo` (no argument) or `make test` (--test) needs: Debian packages,
 # SimGrid in .simgrid/ where the system's is another release, the Python environment in .venv, the C++ build in build/,
-# the page in service/page/dist/. What is
-# already there is left alone, so a second run takes seconds; an environment for tests serves a user as well.
+# the page in service/page/dist/. What is already there and fits is left alone, so a second run takes seconds; an
+# environment for tests serves a user as well. What belongs to another Python, folder or SimGrid is made anew.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")"
+cd -P "$(dirname "${BASH_SOURCE[0]}")"
+unset PYTHONPATH PYTHONHOME # environment modules set them; pip would take what lies there for installed
 
 lists=(packages.debian)
 locks=(requirements.lock requirements-dev.lock) # any of which will do; the first is installed
@@ -22,10 +23,39 @@ simgrid_release=3.32
 builds_simgrid=no
 
 passing=$(mktemp -d) # what set-up needs and a user does not
+before=build/environment-before # what .venv was, until a new one is finished
 trap 'rm -rf "$passing"' EXIT
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
+
+refuse_system() {
+  # $1: what tells the system's name.
+  local system
+  # shellcheck source=/dev/null
+  system=$([ ! -r "$1" ] || { . "$1" && printf '%s-%s' "${ID:-}" "${VERSION_ID:-}"; })
+  case "$system" in
+    ubuntu-1[0-9].* | ubuntu-2[0-2].* | debian-[0-9] | debian-1[01])
+      die "$system is not supported: its CMake is older than 3.25 and its Scotch older than 7; take Debian 12 or 13, or the image (docs/packaging.md)" ;;
+  esac
+}
+
+check_cmake() {
+  local version
+  version=$(cmake --version | sed -n '1s/^cmake version \([0-9.]*\).*/\1/p')
+  printf '3.25\n%s\n' "$version" | sort -C -V ||
+    die "CMake 3.25 or newer is needed; $(command -v cmake) is $version"
+}
+
+take_turns() {
+  local status=0
+  [ -w packages.debian ] || return 0 # a checkout of somebody else
+  exec 9<>packages.debian # the lock; of a script that is open for writing none could be started
+  flock -n 9 || status=$?
+  [ $status -eq 1 ] || return 0 # it is ours, or the file system knows no locks
+  say "waiting for another set-up"
+  flock 9
+}
 
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then "$@"; return; fi
@@ -56,6 +86,9 @@ install_packages() {
   local wanted missing=() package simgrid
   simgrid=$(choose_simgrid)
   [ "$simgrid" = libsimgrid-dev ] || builds_simgrid=yes
+  # Its pkg-config file and its compilers are not written for them.
+  [ $builds_simgrid = no ] || [[ $PWD != *[[:space:]]* ]] ||
+    die "SimGrid has to be built here, which a path with blanks does not allow: $PWD; put the checkout elsewhere"
   wanted="$(cat "${lists[@]}" | sed 's/#.*//' | xargs) $simgrid"
   for package in $wanted; do
     dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
@@ -71,40 +104,74 @@ install_packages() {
   rm -f "$log"
 }
 
+fits_locks() { "$1" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null; }
+
 pick_python() {
   local candidate
-  for candidate in "${HAMTUNE_PYTHON:-}" python3 python3.13 python3.12 python3.11; do
-    [ -n "$candidate" ] && command -v "$candidate" >/dev/null &&
-      "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' && { printf '%s' "$candidate"; return; }
+  if [ -n "${HAMTUNE_PYTHON:-}" ]; then
+    fits_locks "$HAMTUNE_PYTHON" || die "HAMTUNE_PYTHON=$HAMTUNE_PYTHON is not Python 3.11, 3.12 or 3.13"
+    printf '%s' "$HAMTUNE_PYTHON"
+    return
+  fi
+  for candidate in python3 python3.13 python3.12 python3.11; do
+    fits_locks "$candidate" && { printf '%s' "$candidate"; return; }
   done
-  die "Python 3.11 or newer is needed; set HAMTUNE_PYTHON to one"
+  die "Python 3.11, 3.12 or 3.13 is needed; set HAMTUNE_PYTHON to one"
+}
+
+kind_of() { # of a Python: what its modules are compiled for, and where it is installed
+  "$1" -c 'import sys, sysconfig; print(sysconfig.get_config_var("SOABI"), sys.base_prefix)' 2>/dev/null
 }
 
 digest_of() {
   grep -v '^ *#' "$1" | sha256sum | cut -d' ' -f1 # comments only say which package wants which
 }
 
-make_environment() {
-  local stamp=.venv/.lock-digest lock
+is_of() { # a lock
+  [ -f .venv/.lock-digest ] && [ "$(cat .venv/.lock-digest)" = "$(digest_of "$1")" ]
+}
+
+environment_fits() {
+  # Whether it was made in this folder, by the Python that it has now (another one after an upgrade of the system), by
+  # the one that HAMTUNE_PYTHON names, and of one of the locks.
+  local python=.venv/bin/python lock
+  [[ $(sed -n 's/^command = //p' .venv/pyvenv.cfg 2>/dev/null) == *" $(realpath -m .venv)" ]] || return 1
+  "$python" -c 'import os, sys, sysconfig; sys.exit(not os.path.isdir(sysconfig.get_path("purelib")))' 2>/dev/null || return 1
+  [ -z "${HAMTUNE_PYTHON:-}" ] || [ "$(kind_of "$HAMTUNE_PYTHON")" = "$(kind_of "$python")" ] || return 1
   for lock in "${locks[@]}"; do
-    [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$(digest_of "$lock")" ] && return
+    ! is_of "$lock" || return 0
   done
-  lock=${locks[0]}
+  return 1
+}
+
+bring_back() { # the environment in whose place none came
+  [ ! -e "$before" ] || { rm -rf .venv && mv "$before" .venv; }
+}
+
+make_environment() {
+  local lock=${locks[0]} python
+  bring_back # where a set-up was killed
+  environment_fits && return
+  python=$(pick_python)
   say "creating the Python environment from $lock"
+  [ ! -e .venv ] || { mkdir -p build && mv .venv "$before"; }
+  trap 'bring_back; rm -rf "$passing"' EXIT
   rm -rf .venv
-  "$(pick_python)" -m venv .venv
+  "$python" -m venv .venv
   # OpenTuner ships as a source archive: build it with the locked setuptools, not with a fetched one.
   grep -A3 -E '^(setuptools|wheel)==' "$lock" | grep -E '^(setuptools|wheel)==|--hash' > .venv/build-tools.txt
   .venv/bin/python -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r .venv/build-tools.txt
   .venv/bin/python -m pip install -q --disable-pip-version-check --require-hashes --no-build-isolation -r "$lock"
-  digest_of "$lock" > "$stamp"
+  digest_of "$lock" > .venv/.lock-digest
+  rm -rf "$before"
 }
 
 build_simgrid() {
   local stamp=.simgrid/.source-digest digest log sources root=$PWD
-  [ $builds_simgrid = yes ] || return 0
+  [ $builds_simgrid = yes ] || { rm -rf .simgrid; return; } # or it would be found before the system's
   digest=$({ cat requirements-simgrid.lock workers/simulator/simgrid/quick_build.cmake; declare -f keep_boost; } | sha256sum | cut -d' ' -f1)
-  [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$digest" ] && return
+  # Its compilers and its library name the folder that it was made for.
+  [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$digest" ] && grep -qxF "prefix=$root/.simgrid" .simgrid/lib/pkgconfig/simgrid.pc && return
   say "building SimGrid $simgrid_release of its source package, once (minutes)"
   log=$(mktemp) sources=$passing/simgrid-$simgrid_release
   { .venv/bin/python -m pip download -q --disable-pip-version-check --no-deps --no-binary :all: --no-build-isolation \
@@ -130,6 +197,22 @@ keep_boost() {
     sed -n 's#^/usr/include/\(boost/.*\)$#\1#p' | while read -r header; do
       install -D -m 644 "/usr/include/$header" ".simgrid/include/$header"
     done
+}
+
+describe_simgrid() {
+  if [ $builds_simgrid = yes ]; then cat .simgrid/.source-digest; return; fi
+  pkg-config --modversion simgrid && pkg-config --variable=libdir simgrid
+}
+
+drop_other_builds() {
+  # A build knows its folder, its Python and its SimGrid once for all; ninja would call one of others up to date.
+  local wanted stamp=build/.made-for
+  wanted=$(printf '%s\n' "$PWD" "$(kind_of .venv/bin/python)" "$(describe_simgrid)")
+  [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ] && return
+  [ ! -e build/build.ninja ] || say "building the C++ parts anew, for this folder, Python and SimGrid"
+  rm -rf build searchspace/kernels/_native.*.so
+  mkdir build
+  printf '%s\n' "$wanted" > "$stamp"
 }
 
 build_native() {
@@ -185,10 +268,11 @@ install_issuer() {
 
 build_page() {
   # A user keeps the page alone: neither Node nor the packages.
-  local page=service/page stamp=service/page/dist/.sources-digest digest log tools keeps=$for_tests
-  digest=$(cd "$page" && cat package-lock.json build.mjs $(find src -type f | LC_ALL=C sort) | sha256sum | cut -d' ' -f1)
-  [ ! -d "$page/node_modules" ] || keeps=yes
-  [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$digest" ] && { [ $keeps = no ] || [ -d "$page/node_modules" ]; } && return
+  local page=service/page stamp=service/page/dist/.sources-digest digest log tools keeps=no
+  digest=$(cd "$page" && { cat package-lock.json build.mjs; find src -type f -print0 | LC_ALL=C sort -z | xargs -0 cat; } | sha256sum | cut -d' ' -f1)
+  ! is_of requirements-dev.lock || keeps=yes
+  [ $keeps = yes ] || rm -rf "$page/node_modules" # of a set-up that was killed
+  [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$digest" ] && { [ $for_tests = no ] || [ -d "$page/node_modules" ]; } && return
   say "building the page"
   log=$(mktemp)
   { install_node_packages "$page" && tools=$(node_tools) && (cd "$page" && "$tools/bin/node" build.mjs); } >"$log" 2>&1 ||
@@ -203,10 +287,19 @@ compile_modules() {
   .venv/bin/python -m compileall -q cli hamtune_client measuring migrations searchspace service storage studies testbed tuner workers
 }
 
-install_packages
-make_environment
-build_simgrid
-build_native
-[ $for_tests = no ] || { build_fuzzers; install_issuer; }
-build_page
-compile_modules
+set_up() {
+  refuse_system /etc/os-release
+  install_packages
+  check_cmake
+  make_environment
+  build_simgrid
+  drop_other_builds
+  build_native
+  [ $for_tests = no ] || { build_fuzzers; install_issuer; }
+  build_page
+  compile_modules
+}
+
+[ "${BASH_SOURCE[0]}" = "$0" ] || return 0 # its tests call functions of it
+take_turns
+set_up 9>&- # services that packages start stay, and must not hold the lock

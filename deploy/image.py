@@ -6,8 +6,8 @@ By Docker where its daemon runs, or else by buildah, which needs none, as root. 
 buildah, makes Debian's image here, by debootstrap in that directory, in the place of pulling it.
 
 In the image the demo's job is run, whose trials must have the digits of those of `make demo` here,
-drawn and exported; programs in C, C++ and Fortran are captured; and our engine must be the one
-that evaluates. The image may have 900 MB.
+drawn and exported; programs in C, C++ and Fortran are captured, without a sandbox; and our engine
+must be the one that evaluates. The image may have 900 MB.
 """
 
 from __future__ import annotations

@@ -34,7 +34,10 @@ def service_url() -> str:
     named = os.environ.get("HAMTUNE_SERVER")
     if named:
         return named
-    data = Path(os.environ.get("HAMTUNE_DATA") or _DATA).expanduser()
+    try:
+        data = Path(os.environ.get("HAMTUNE_DATA") or _DATA).expanduser()
+    except RuntimeError:  # there is no home directory
+        return DEFAULT_URL
     return _announced(data / _ANNOUNCED) or DEFAULT_URL
 
 

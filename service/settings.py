@@ -26,6 +26,7 @@ DEFAULT_BODY_LIMIT = 1024 * 1024
 DEFAULT_WORKER_SILENCE = 30.0
 DEFAULT_KEEP_DELETED = 30 * 86400.0
 _LONGEST_KEEPING = 36500 * 86400.0
+_DATA = "~/.local/share/hamtune"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,8 +102,7 @@ class Settings:
             InvalidInput: A variable holds something unusable; the message names it.
         """
         values = with_secrets(os.environ if environment is None else environment)
-        home = data or Path(values.get("HAMTUNE_DATA") or "~/.local/share/hamtune")
-        home = home.expanduser().absolute()
+        home = _data_directory(data or Path(values.get("HAMTUNE_DATA") or _DATA))
         return cls(
             data=home,
             database_url=values.get("HAMTUNE_DATABASE_URL") or f"sqlite:///{home / 'hamtune.db'}",
@@ -119,6 +119,17 @@ class Settings:
             auth=AuthSettings.from_environment(values),
             notify=NotifySettings.from_environment(values),
         )
+
+
+def _data_directory(named: Path) -> Path:
+    try:
+        return named.expanduser().absolute()
+    except RuntimeError:
+        raise InvalidInput(
+            f"{named} is under no home directory that is known here; name a data directory, "
+            "or set HOME",
+            field="HAMTUNE_DATA",
+        ) from None
 
 
 def with_secrets(values: Mapping[str, str]) -> Mapping[str, str]:

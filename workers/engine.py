@@ -150,7 +150,10 @@ def _remembered(program: Path, plain: Path, versions: Mapping[str, str]) -> str 
     loading = {name: os.environ.get(name) for name in ("LD_PRELOAD", "LD_LIBRARY_PATH")}
     identity = json.dumps([dict(versions), str(program), loading], sort_keys=True)
     key = hashlib.sha256(identity.encode()).hexdigest()
-    cached = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hamtune"
+    try:
+        cached = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hamtune"
+    except RuntimeError:  # there is no home directory: it is asked each time
+        return _examined(program, plain)
     place = cached / f"engine-{key}.json"
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         known: str | None = json.loads(place.read_text())["why_off"]

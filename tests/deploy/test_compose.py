@@ -72,6 +72,7 @@ def test_nothing_runs_as_root_or_writes_its_root_or_takes_all_there_is(
         options = [option for mount in service["tmpfs"] for option in re.split("[:,]", mount)]
         assert ("exec" in options) == (name == "prepare")  # noexec where nothing is said
         assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))
+    assert compose["services"]["database"]["shm_size"] == "256m"  # 64 MB by default
     dockerfile = (ROOT / "Dockerfile").read_text()
     assert re.search(r"^RUN ./setup.sh", dockerfile, re.MULTILINE)  # what CI runs natively
     assert re.search(r"^USER 10001:10001$", dockerfile, re.MULTILINE)

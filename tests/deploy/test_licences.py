@@ -12,6 +12,10 @@ from service.version import VERSION
 
 ROOT = Path(__file__).resolve().parents[2]
 LICENCE = "LGPL-2.1-only"
+# REUSE-IgnoreStart
+SPDX_LINE = rb"SPDX-License-Identifier: *([^\s*]+)"
+# REUSE-IgnoreEnd
+OF_OTHERS = {"tests/deploy/compose_spec.json": "Apache-2.0"}
 OWN_WORDS = {  # files that mention the tag themselves
     "REUSE.toml",
     "tests/deploy/test_licences.py",
@@ -35,12 +39,18 @@ def test_packages_for_other_systems_are_left_out() -> None:
 
 def test_every_file_is_under_a_licence() -> None:
     rules = tomllib.loads((ROOT / "REUSE.toml").read_text())["annotations"]
-    assert [(rule["path"], rule["SPDX-License-Identifier"]) for rule in rules] == [("**", LICENCE)]
+    found = [(rule["path"], rule["SPDX-License-Identifier"]) for rule in rules]
+    assert found == [("**", LICENCE), *OF_OTHERS.items()]
     assert (ROOT / "LICENSE").read_text().lstrip().startswith("GNU LESSER GENERAL PUBLIC LICENSE")
+    assert all((ROOT / name).is_file() for name in OF_OTHERS)
+    texts = {path.stem: path.read_text() for path in (ROOT / "LICENSES").iterdir()}
+    assert set(texts) == {LICENCE, *OF_OTHERS.values()}
+    assert texts[LICENCE] == (ROOT / "LICENSE").read_text()
+    assert texts["Apache-2.0"].lstrip().startswith("Apache License")
     for name in set(tracked()) - OWN_WORDS:
         path = ROOT / name
         if path.is_file() and not path.is_symlink():
-            said = re.findall(rb"SPDX-License-Identifier: *([^\s*]+)", path.read_bytes()[:4096])
+            said = re.findall(SPDX_LINE, path.read_bytes()[:4096])
             assert set(said) <= {LICENCE.encode()}, name
 
 

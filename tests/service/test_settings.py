@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -40,6 +41,20 @@ def test_everything_lies_under_the_data_directory_by_default(tmp_path: Path) -> 
     assert settings.database_url == f"sqlite:///{tmp_path}/hamtune.db"
     assert settings.artifacts_url == f"file://{tmp_path}/artifacts"
     assert settings.upload_limit == 512 * 2**20
+
+
+def test_without_a_home_directory_one_for_data_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(uid: int) -> NoReturn:
+        raise KeyError(uid)
+
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    with pytest.raises(InvalidInput, match="no home directory") as caught:
+        Settings.from_environment({})
+    assert caught.value.field == "HAMTUNE_DATA"
+    assert Settings.from_environment({}, data=tmp_path).data == tmp_path
 
 
 def test_a_data_directory_may_have_any_name(tmp_path: Path) -> None:
