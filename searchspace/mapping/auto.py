@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from searchspace.errors import InvalidInput
 from searchspace.hop_machine import HopMachine
 from searchspace.kernels._native import map_auto
 from searchspace.mapping.by_order import BY_ORDER
@@ -46,24 +47,30 @@ def improve(
 
     Returns:
         The place of each rank.
+
+    Raises:
+        InvalidInput: Hosts and their cores are a tree of too many levels.
     """
     if start is None:
         if machine.plain:
             start = np.arange(traffic.ranks, dtype=np.uint32)
         else:
             start = BY_ORDER.place(traffic, machine)
-    places, _, _, _ = map_auto(
-        traffic.first,
-        traffic.partner,
-        traffic.size,
-        machine.hops,
-        start,
-        seconds,
-        steps,
-        threads,
-        seed,
-        proceed or _go_on,
-    )
+    try:
+        places, _, _, _ = map_auto(
+            traffic.first,
+            traffic.partner,
+            traffic.size,
+            machine.hops,
+            start,
+            seconds,
+            steps,
+            threads,
+            seed,
+            proceed or _go_on,
+        )
+    except ValueError as error:
+        raise InvalidInput(f"the mapping 'auto' cannot be made: {error}") from error
     return places
 
 

@@ -295,7 +295,7 @@ void check_selection(const Trace& trace, const MessageFilter& filter) {
 }  // namespace
 
 void visit_messages(const Trace& trace, const MessageFilter& filter,
-                    const std::function<void(const CountedMessage&)>& visit) {
+                    const std::function<bool(const CountedMessage&)>& visit) {
   for (std::size_t rank = 0; rank < trace.ranks.size(); ++rank) {
     const RankTrace& own = trace.ranks[rank];
     std::vector<int> counts_here(own.communicators.size(), -1);
@@ -315,8 +315,9 @@ void visit_messages(const Trace& trace, const MessageFilter& filter,
       if (known < 0) known = on_communicator(members, filter.members) ? 1 : 0;
       if (known == 0) continue;
       if (message) {
-        visit({rank, members[static_cast<std::size_t>(own.party(operation.party))],
-               std::int64_t{operation.count} * operation.type_size, clock.now()});
+        if (!visit({rank, members[static_cast<std::size_t>(own.party(operation.party))],
+                    std::int64_t{operation.count} * operation.type_size, clock.now()}))
+          return;
         clock.sent();
         if (waits(operation.code)) clock.waited();
         continue;
@@ -328,10 +329,12 @@ void visit_messages(const Trace& trace, const MessageFilter& filter,
       const auto ranks = static_cast<std::int64_t>(members.size());
       const Call call{operation, own.values.data() + operation.more, me, ranks};
       const Spread route = route_of(operation.code, spread);
+      bool goes_on = true;
       collective_messages(call, spread, [&](std::int64_t to, std::int64_t size) {
-        visit({rank, members[static_cast<std::size_t>(to)], size,
-               clock.now() + step_of(route, me, to, ranks)});
+        goes_on = goes_on && visit({rank, members[static_cast<std::size_t>(to)], size,
+                                    clock.now() + step_of(route, me, to, ranks)});
       });
+      if (!goes_on) return;
       clock.skip(steps_of(route, ranks));
     }
   }
@@ -345,6 +348,7 @@ std::vector<std::int64_t> filtered_traffic(const Trace& trace, const MessageFilt
   std::vector<std::int64_t> bytes(ranks * ranks, 0);
   visit_messages(trace, filter, [&](const CountedMessage& message) {
     bytes[message.sender * ranks + message.receiver] += message.size;
+    return true;
   });
   return bytes;
 }

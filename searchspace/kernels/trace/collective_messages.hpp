@@ -38,9 +38,10 @@ struct CountedMessage {
   std::uint32_t round;  ///< the sender's (`message_rounds`)
 };
 
-/// Calls `visit` for every message of a trace that counts, rank by rank, in the order of sending.
+/// Calls `visit` for every message of a trace that counts, rank by rank, in the order of sending, until it
+/// returns false.
 void visit_messages(const Trace& trace, const MessageFilter& filter,
-                    const std::function<void(const CountedMessage&)>& visit);
+                    const std::function<bool(const CountedMessage&)>& visit);
 
 /// Bytes that rank i of the world sends to rank j, ranks x ranks. Throws TraceError when there are
 /// more than 16,384 ranks.

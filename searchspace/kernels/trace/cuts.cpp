@@ -134,11 +134,11 @@ AllCalls::AllCalls(const Trace& trace) : trace_(trace), calls_(trace.ranks.size(
   std::unordered_map<const Members*, std::uint32_t> numbers;
   for (std::uint32_t rank = 0; rank < trace.ranks.size(); ++rank) {
     const RankTrace& operations = trace.ranks[rank];
-    std::vector<std::pair<std::uint32_t, std::size_t>> places;  // context and member by number
+    std::vector<Place> places;
     for (std::size_t made = 0; made < operations.communicators.size(); ++made) {
       const auto& members = operations.communicators[made];
       if (!members) {
-        places.emplace_back(0, 0);
+        places.push_back({0, 0});
         continue;
       }
       const auto number = static_cast<std::uint32_t>(contexts_.size());
@@ -146,20 +146,10 @@ AllCalls::AllCalls(const Trace& trace) : trace_(trace), calls_(trace.ranks.size(
       if (is_new) contexts_.push_back({members.get(), {}});
       Context& context = contexts_[found->second];
       context.calls.resize(members->size());
-      places.emplace_back(found->second, std::size_t{operations.places[made]});
+      places.push_back({found->second, std::size_t{operations.places[made]}});
     }
     read_rank(rank);
-    Calls& calls = calls_[rank];
-    for (std::uint32_t call = 0; call < calls.size(); ++call) {
-      const Operation& operation = operations.operations[calls.operation[call]];
-      const bool sets = creates_communicator(operation.code) || operation.code == Code::comm_free;
-      if (sets) calls.settings.push_back(call);
-      if (!sets && !is_collective(operation.code)) continue;
-      const auto [context, member] = places[operation.communicator];
-      std::vector<std::uint32_t>& made = contexts_[context].calls[member];
-      calls.collectives.push_back({call, context, static_cast<std::uint32_t>(made.size())});
-      made.push_back(call);
-    }
+    number_collectives(rank, places);
   }
   for (const Context& context : contexts_)
     for (const auto& made : context.calls)
@@ -180,6 +170,27 @@ void AllCalls::read_rank(std::uint32_t rank) {
     calls.exact.push_back(exact_signature(trace, operation));
     open += requests_opened(operation, trace.values.data() + operation.more);
     calls.idle.push_back(open == 0);
+  }
+}
+
+void AllCalls::number_collectives(std::uint32_t rank, const std::vector<Place>& places) {
+  const RankTrace& trace = trace_.ranks[rank];
+  Calls& calls = calls_[rank];
+  std::size_t made = 2;  // communicators so far: the world and the rank's own
+  for (std::uint32_t call = 0; call < calls.size(); ++call) {
+    const Operation& operation = trace.operations[calls.operation[call]];
+    const bool creates = creates_communicator(operation.code);
+    const bool sets = creates || operation.code == Code::comm_free;
+    if (sets) calls.settings.push_back(call);
+    if (!sets && !is_collective(operation.code)) continue;
+    // Only the ranks of its group come to this one: it is the first collective in what it makes. All others
+    // that make communicators are collectives of the parent.
+    const bool of_group = operation.code == Code::comm_create_group;
+    const auto [context, member] = places[of_group ? made : operation.communicator];
+    if (creates) ++made;
+    std::vector<std::uint32_t>& here = contexts_[context].calls[member];
+    calls.collectives.push_back({call, context, static_cast<std::uint32_t>(here.size())});
+    here.push_back(call);
   }
 }
 

@@ -97,8 +97,16 @@ class AllCalls {
     std::vector<std::vector<std::uint32_t>> calls;  // by member and instance
   };
 
+  /// Where a rank is in one of its communicators.
+  struct Place {
+    std::uint32_t context;
+    std::size_t member;
+  };
+
   std::uint32_t call_signature(std::size_t rank, std::uint32_t call, Likeness likeness) const;
   void read_rank(std::uint32_t rank);
+  /// `places`: of each communicator of the rank, by its number.
+  void number_collectives(std::uint32_t rank, const std::vector<Place>& places);
   void match_messages();
 
   const Trace& trace_;

@@ -60,10 +60,11 @@ MessageRounds message_rounds(const Trace& trace, const MessageFilter& filter, st
   std::vector<RoundMessage> messages;
   bool too_many = false;
   visit_messages(trace, filter, [&](const CountedMessage& message) {
-    too_many |= messages.size() == kMostMessages;
-    if (too_many || message.size <= 0 || message.sender == message.receiver) return;
-    messages.push_back({message.round, static_cast<std::uint32_t>(message.sender),
-                        static_cast<std::uint32_t>(message.receiver), message.size});
+    too_many = messages.size() == kMostMessages;
+    if (message.size > 0 && message.sender != message.receiver && !too_many)
+      messages.push_back({message.round, static_cast<std::uint32_t>(message.sender),
+                          static_cast<std::uint32_t>(message.receiver), message.size});
+    return !too_many;
   });
   if (too_many) return {};
   gather(messages);

@@ -172,6 +172,39 @@ def test_iterations_that_make_communicators_are_not_cut(tmp_path: Path) -> None:
     assert trace_loops(trace(tmp_path, body)) == []
 
 
+def group_of(rank: int) -> bytes:
+    """The ranks of a group by themselves make its communicator: {0, 1} or {2, 3}."""
+    return encode("comm_create_group", ranks=[0, 1] if rank < 2 else [2, 3])
+
+
+def test_ranks_outside_a_group_need_not_make_one(tmp_path: Path) -> None:
+    loop = encode("allreduce", count=1, size=8) * 20
+    ranks = [(group_of(rank) if rank < 2 else b"") + loop for rank in range(4)]
+    (found,) = trace_loops(trace(tmp_path, ranks))
+    assert (found["iterations"], found["regularity"]) == (20, "exact")
+
+
+def test_groups_made_at_different_times_leave_the_collectives_of_all_in_step(
+    tmp_path: Path,
+) -> None:
+    loop = encode("allreduce", count=1, size=8) * 20
+    before = [group_of(rank) + encode("barrier", comm=2) + loop for rank in range(2)]
+    behind = [loop + group_of(rank) + encode("barrier", comm=2) for rank in range(2, 4)]
+    blocks = truncate_blocks(trace(tmp_path, [*before, *behind]), 3)["blocks"]
+    reduced = [_between_marks(block, "allreduce") for block in blocks]
+    assert reduced == [[1, 1, 1, 0]] * 4
+
+
+def _between_marks(block: bytes, name: str) -> list[int]:
+    """How often an operation comes before the first mark, between two, and behind the last."""
+    counts = [0]
+    for operation in decode(block):
+        counts[-1] += operation.name == name
+        if operation.name == "pcontrol":
+            counts.append(0)
+    return counts
+
+
 def test_a_receive_from_anyone_forbids_cuts(tmp_path: Path) -> None:
     ranks = [
         encode("recv", peer=-2, tag=-1, count=1, size=8) * 10,

@@ -72,10 +72,11 @@ bool GainTable::hold(const Flows& flows, int diameter) {
   return true;
 }
 
-GainTable::GainTable(const Flows& flows, Parts parts, const std::vector<Slot>& near)
+GainTable::GainTable(const Flows& flows, Parts parts, const std::vector<Slot>& near, std::size_t most_entries)
     : flows_(flows),
       parts_(std::move(parts)),
       width_((parts_.width + kLanes - 1) / kLanes * kLanes),
+      kept_(!levels() || near.size() / kLanes * width_ <= most_entries),
       candidates_(near.begin(), near.end()),
       steps_(width_, 0),
       thresholds_(kThresholds + std::max(width_, kLanes), 0),
@@ -89,20 +90,7 @@ GainTable::GainTable(const Flows& flows, Parts parts, const std::vector<Slot>& n
     const std::vector<std::uint16_t> classes(parts_.of(slot), parts_.of(slot) + count);
     kind_.push_back(kinds.emplace(classes, static_cast<std::uint32_t>(kinds.size())).first->second);
   }
-  for (std::size_t at = 0; at < slots + kLanes; ++at)
-    // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a machine has slots
-    candidates_.push_back(static_cast<Slot>(at % slots));
-  around_ = static_cast<std::uint32_t>(candidates_.size());
-  for (Slot slot = 0; turns() && slot < slots; ++slot) {
-    candidates_.push_back(slot);
-    for (std::size_t at = 0; at + 1 < kLanes; ++at) candidates_.push_back(near[slot * kLanes + at]);
-  }
-  for (std::size_t part = 0; part < count; ++part)
-    for (const Slot slot : candidates_) candidate_class_.push_back(parts_.of(slot)[part]);
-  for (const Slot slot : candidates_) {
-    candidate_row_.push_back(static_cast<std::uint32_t>(slot * width_));
-    candidate_kind_.push_back(kind_[slot]);
-  }
+  list_candidates(near);
   if (may_scan(parts_)) {
     class_least_.resize(width_);
     hopeful_.resize(width_ + kLanes);
@@ -118,7 +106,7 @@ GainTable::GainTable(const Flows& flows, Parts parts, const std::vector<Slot>& n
     begins_.push_back(static_cast<std::uint32_t>(part.offset));
   begins_.push_back(static_cast<std::uint32_t>(parts_.width));
   rank_.resize(slots);
-  rows_.resize(slots * width_);
+  if (kept_) rows_.resize(slots * width_);
   least_.resize(slots);
   far_ = rows_.size() > kNearEntries;
   members_.assign(count * width_ / kLanes, 0);
@@ -128,6 +116,24 @@ GainTable::GainTable(const Flows& flows, Parts parts, const std::vector<Slot>& n
       std::uint16_t& members = members_[part * (width_ / kLanes) + at / kLanes];
       members = static_cast<std::uint16_t>(members | (1U << (at % kLanes)));
     }
+}
+
+void GainTable::list_candidates(const std::vector<Slot>& near) {
+  const std::size_t slots = near.size() / kLanes;
+  for (std::size_t at = 0; at < slots + kLanes; ++at)
+    // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a machine has slots
+    candidates_.push_back(static_cast<Slot>(at % slots));
+  around_ = static_cast<std::uint32_t>(candidates_.size());
+  for (Slot slot = 0; turns() && slot < slots; ++slot) {
+    candidates_.push_back(slot);
+    for (std::size_t at = 0; at + 1 < kLanes; ++at) candidates_.push_back(near[slot * kLanes + at]);
+  }
+  for (std::size_t part = 0; part < parts_.parts.size(); ++part)
+    for (const Slot slot : candidates_) candidate_class_.push_back(parts_.of(slot)[part]);
+  for (const Slot slot : candidates_) {
+    if (kept_) candidate_row_.push_back(static_cast<std::uint32_t>(slot * width_));
+    candidate_kind_.push_back(kind_[slot]);
+  }
 }
 
 void GainTable::find_corners(std::size_t slots) {
@@ -175,6 +181,7 @@ void GainTable::reset(std::vector<Slot> slots) {
   slot_ = std::move(slots);
   std::fill(rank_.begin(), rank_.end(), kFree);
   for (Rank rank = 0; rank < slot_.size(); ++rank) rank_[slot_[rank]] = rank;
+  if (!kept_) return;
   std::fill(rows_.begin(), rows_.end(), 0);
   std::fill(least_.begin(), least_.end(), 0);
   const GainRows rows = data();
@@ -231,11 +238,44 @@ std::int32_t GainTable::between(Rank rank, Rank other, Slot from, Slot to) const
   return 0;
 }
 
+std::int32_t GainTable::toll(Slot at, Slot to) const {
+  if (!kept_) return counted_toll(at, to);
+  std::int32_t sum = 0;
+  for (std::size_t part = 0; part < parts_.parts.size(); ++part) sum += row(at)[place(part)[to]];
+  return sum;
+}
+
+std::int32_t GainTable::counted_toll(Slot at, Slot to) const {
+  const Rank rank = rank_[at];
+  std::int32_t sum = 0;
+  for (std::size_t part = 0; rank != kFree && part < parts_.parts.size(); ++part) {
+    const std::uint32_t* const classes = place(part);
+    const std::uint32_t here = classes[at], there = classes[to];
+    std::int32_t shared = 0;  // the weight of partners in the class there, less that of those here
+    for (const Arc* arc = flows_.begin(rank); here != there && arc != flows_.end(rank); ++arc) {
+      const std::uint32_t its = classes[slot_[arc->to]];
+      shared += static_cast<std::int32_t>(arc->weight) * ((its == there ? 1 : 0) - (its == here ? 1 : 0));
+    }
+    sum += parts_.parts[part].same * shared;
+  }
+  return sum;
+}
+
+std::uint32_t GainTable::judge(const Candidates& candidates, Screened& screened) const {
+  std::uint32_t good = 0;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    const Slot to = candidates_[candidates.first + lane];
+    if (alike(candidates.from, to)) continue;
+    const std::int32_t rise = toll(candidates.from, to) + toll(to, candidates.from);
+    screened.rises[lane] = rise;
+    good |= (rise <= candidates.thresholds[lane] ? 1U : 0U) << lane;
+  }
+  return good;
+}
+
 std::int32_t GainTable::change(Rank rank, Slot to) const {
   const Slot from = slot_[rank];
-  std::int32_t change = 0;
-  for (std::size_t part = 0; part < parts_.parts.size(); ++part)
-    change += row(from)[place(part)[to]] + row(to)[place(part)[from]];
+  const std::int32_t change = toll(from, to) + toll(to, from);
   const Rank other = rank_[to];
   return other == kFree ? change : change + between(rank, other, from, to);
 }
@@ -286,18 +326,19 @@ void GainTable::swap(Rank rank, Slot to) {
     for (std::size_t one = 0; one < part.classes; ++one)
       steps_[part.offset + one] = after[one] - before[one];
   }
-  tell_partners(rank, from, to, 1);
-  if (other != kFree) tell_partners(other, from, to, -1);
-  std::swap_ranges(row(from), row(from) + width_, row(to));
-  std::swap(least_[from], least_[to]);
+  if (kept_) {
+    tell_partners(rank, from, to, 1);
+    if (other != kFree) tell_partners(other, from, to, -1);
+    std::swap_ranges(row(from), row(from) + width_, row(to));
+    std::swap(least_[from], least_[to]);
+  }
   slot_[rank] = to;
   rank_[to] = rank;
   rank_[from] = other;
+  if (other != kFree) slot_[other] = from;
+  if (!kept_) return;
   settle(to);
-  if (other != kFree) {
-    slot_[other] = from;
-    settle(from);
-  }
+  if (other != kFree) settle(from);
   if (!scans()) return;
   bound(from);
   bound(to);
@@ -373,9 +414,9 @@ GainTable::Accepted GainTable::propose(std::uint64_t proposals, double temperatu
       for (std::uint32_t left = form_.screen(rows, made, count, screened); left != 0;
            left &= left - 1) {
         const auto one = static_cast<std::size_t>(__builtin_ctz(left));
-        if (!take(drawn[at + one].rank, made[one], form_.judge(rows, made[one], screened[one]),
-                  screened[one].rises, accepted))
-          continue;
+        const std::uint32_t good = kept_ ? form_.judge(rows, made[one], screened[one])
+                                         : judge(made[one], screened[one]);
+        if (!take(drawn[at + one].rank, made[one], good, screened[one].rises, accepted)) continue;
         next = at + one + 1;
         break;
       }

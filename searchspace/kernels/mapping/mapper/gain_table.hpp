@@ -27,11 +27,20 @@ class GainTable {
   /// Whether gains are far from the limits of 32 bits.
   static bool hold(const Flows& flows, int diameter);
 
-  /// `near`: kLanes slots for each slot, the closest to it, the candidates of its partners.
-  GainTable(const Flows& flows, Parts parts, const std::vector<Slot>& near);
+  /// Up to so many entries, 1 GiB, all rows are kept: each thread that searches has its own.
+  static constexpr std::size_t kMostEntries = std::size_t{1} << 28U;
+
+  /// `near`: kLanes slots for each slot, the closest to it, the candidates of its partners. Where levels of a
+  /// tree would have more than `most_entries`, no rows are kept, and what swaps change is added up anew: that
+  /// is slower, with the same results.
+  GainTable(const Flows& flows, Parts parts, const std::vector<Slot>& near,
+            std::size_t most_entries = kMostEntries);
 
   void reset(std::vector<Slot> slots);
   const std::vector<Slot>& slots() const { return slot_; }
+
+  /// Whether the rows are kept.
+  bool keeps_rows() const { return kept_; }
 
   /// Whether it makes no difference who is at which of the two.
   bool alike(Slot one, Slot other) const { return kind_[one] == kind_[other]; }
@@ -67,6 +76,12 @@ class GainTable {
   bool levels() const { return parts_.parts[0].hops.empty(); }
   /// Tells where everything is.
   GainRows data();
+  void list_candidates(const std::vector<Slot>& near);
+  /// What the rank at a slot would cost more at another one while its partners stay; 0 where nobody is.
+  std::int32_t toll(Slot at, Slot to) const;
+  std::int32_t counted_toll(Slot at, Slot to) const;
+  /// As `Judge`, without rows.
+  std::uint32_t judge(const Candidates& candidates, Screened& screened) const;
   std::int32_t between(Rank rank, Rank other, Slot from, Slot to) const;
   void tell_partners(Rank rank, Slot from, Slot to, std::int32_t sign);
   void tell_levels(Rank rank, Slot from, Slot to, std::int32_t sign);
@@ -94,6 +109,7 @@ class GainTable {
   const Flows& flows_;
   Parts parts_;
   std::size_t width_;                ///< of a row
+  bool kept_;                        ///< whether there are rows
   std::vector<std::uint32_t> place_;  ///< parts x slots: the class, counted over all parts
   std::vector<std::uint32_t> kind_;   ///< of each slot: the same where all its classes are
   std::vector<std::uint32_t> begins_;  ///< of each part: its first class; then the number of classes

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
 
 namespace hamtune::mapper {
 namespace {
@@ -70,17 +71,44 @@ TableMetric by_host(const CoreHops& cores, const Hosts& hosts, std::uint32_t cli
   return TableMetric(std::move(classes), kinds, std::move(between), near);
 }
 
+constexpr std::size_t kBitsOfCode = std::numeric_limits<std::uint32_t>::digits;
+
+/// Leaves those bits out of the codes of a tree that are the highest to differ in no two of them: the highest
+/// of the others tells the same.
+void leave_out_bits(std::vector<std::uint64_t>& codes, std::vector<std::uint32_t>& hops_by_bit) {
+  std::vector<std::uint64_t> sorted = codes;
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<bool> tells(hops_by_bit.size(), false);
+  for (std::size_t at = 1; at < sorted.size(); ++at)  // of two far apart it is that of two in between
+    if (sorted[at] != sorted[at - 1])
+      tells[63U - static_cast<unsigned>(__builtin_clzll(sorted[at] ^ sorted[at - 1]))] = true;
+  std::vector<std::uint64_t> shorter(codes.size(), 0);
+  std::vector<std::uint32_t> hops;
+  for (std::size_t bit = 0; bit < tells.size(); ++bit) {
+    if (!tells[bit]) continue;
+    for (std::size_t slot = 0; slot < codes.size(); ++slot)
+      shorter[slot] |= (codes[slot] >> bit & 1U) << hops.size();
+    hops.push_back(hops_by_bit[bit]);
+  }
+  if (hops.size() > kBitsOfCode)
+    throw std::invalid_argument("the tree of hosts and their cores has too many levels");
+  codes = std::move(shorter);
+  hops_by_bit = std::move(hops);
+}
+
 }  // namespace
 
 TreeMetric tree_metric(const CoreHops& cores, const TreeHops& hosts) {
   const TreeHops& inside = cores.within_host();
   const auto bits = static_cast<unsigned>(inside.hops_by_bit().size());
-  std::vector<std::uint32_t> codes, hops = inside.hops_by_bit();
+  std::vector<std::uint64_t> codes;  // a tree has 32 bits at most
+  std::vector<std::uint32_t> hops = inside.hops_by_bit();
   for (std::size_t slot = 0; slot < cores.cores(); ++slot)
-    codes.push_back(hosts.code(cores.host()[slot]) << bits | inside.code(cores.core()[slot]));
+    codes.push_back(std::uint64_t{hosts.code(cores.host()[slot])} << bits | inside.code(cores.core()[slot]));
   for (const std::uint32_t above : hosts.hops_by_bit())
     hops.push_back(above + static_cast<std::uint32_t>(cores.climb()));
-  return TreeMetric(std::move(codes), hops);
+  if (hops.size() > kBitsOfCode) leave_out_bits(codes, hops);
+  return TreeMetric({codes.begin(), codes.end()}, hops);
 }
 
 TableMetric table_metric(const CoreHops& cores, const RouterHops& hosts, std::uint32_t climb,

@@ -15,6 +15,8 @@ namespace hamtune::mapper {
 /// full, the next one; what the moves up to the best moment saved is kept (Kernighan and Lin 1970,
 /// with more than two parts). Sizes and pulls of the vertices are left out of account.
 ///
+/// Memory grows with the arcs and so does the time of a pass, not with vertices times parts.
+///
 /// Returns the weight that is still cut.
 std::int64_t exchange_siblings(const PartGraph& graph, const std::vector<std::size_t>& room,
                                std::vector<std::uint32_t>& part);

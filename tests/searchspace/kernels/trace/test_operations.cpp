@@ -1,10 +1,12 @@
 // The operations of a rank: written, taken apart, put together, and broken in every way.
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <string>
 
 #include "searchspace/kernels/trace/byte_cursor.hpp"
 #include "searchspace/kernels/trace/call_sharing.hpp"
+#include "searchspace/kernels/trace/collective_messages.hpp"
 #include "searchspace/kernels/trace/rank_decoder.hpp"
 #include "tests/native.hpp"
 
@@ -234,6 +236,44 @@ TEST_CASE("shared operations ask for no more than a rank has") {
                     "it has more computations than flops");
   CHECK_THROWS_WITH(put_together(parts.calls, {}, parts.flops.data(), 1),
                     "it names more parties than the rank has");
+}
+
+/// A trace of two ranks, of which the first sends so often and then calls an alltoall.
+Trace sending(std::size_t times) {
+  Operation send{}, alltoall{};
+  send.code = Code::send;
+  send.party = 0;
+  alltoall.code = Code::alltoall;
+  send.count = alltoall.count = 1;
+  send.type_size = alltoall.type_size = 8;
+  std::vector<Operation> operations(times, send);
+  operations.push_back(alltoall);
+  Trace trace;
+  trace.ranks.resize(2);
+  const auto everyone = std::make_shared<const Members>(Members{0, 1});
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    RankTrace& own = trace.ranks[rank];
+    own.operations = rank == 0 ? operations : std::vector<Operation>{alltoall};
+    own.values = std::vector<std::int32_t>{1, 8};
+    own.parties = {1};
+    own.communicators = {everyone};
+    own.places = {rank};
+  }
+  return trace;
+}
+
+TEST_CASE("no more messages of a trace are looked at than are asked for") {
+  const Trace trace = sending(5);
+  MessageFilter filter;
+  filter.collectives.assign(17, Spread::kDirect);
+  std::size_t all = 0;
+  visit_messages(trace, filter, [&](const CountedMessage&) { return ++all > 0; });
+  REQUIRE(all >= 7);
+  for (std::size_t most = 1; most <= all; ++most) {
+    std::size_t seen = 0;
+    visit_messages(trace, filter, [&](const CountedMessage&) { return ++seen < most; });
+    CHECK(seen == most);
+  }
 }
 
 }  // namespace

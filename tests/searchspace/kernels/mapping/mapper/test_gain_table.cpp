@@ -116,6 +116,41 @@ TEST_CASE("what a swap changes is read off, whatever was swapped or proposed bef
   }
 }
 
+TEST_CASE("where a tree's rows would take too much memory, the same swaps are taken without them") {
+  const CoreHops cores = tests::machine(TreeHops({4, 10, 9}), 360, 2);
+  with_metric(cores, kLanes, [&](const auto& metric) {
+    const std::optional<Parts> parts = parts_of(metric);
+    REQUIRE(parts);
+    REQUIRE(parts->parts.size() > 1);
+    Random random(12);
+    const std::uint32_t ranks = 700;  // of 720 slots
+    const tests::Traffic traffic = tests::random_traffic(ranks, 3 * ranks, random);
+    const Flows flows = flows_of(traffic);
+    const std::vector<Slot> near = close_slots(metric, kLanes);
+    const std::vector<Slot> start = tests::random_mapping(ranks, 720, random);
+    const std::size_t entries = 720 * ((parts->width + kLanes - 1) / kLanes * kLanes);
+    GainTable kept(flows, *parts, near, entries), counted(flows, *parts, near, entries - 1);
+    CHECK(kept.keeps_rows());
+    CHECK_FALSE(counted.keeps_rows());
+    kept.reset(start);
+    counted.reset(start);
+    Random one(5), other(5), drawn(6);
+    for (const double temperature : {300.0, 60.0, 10.0, 0.0}) {
+      const GainTable::Accepted swaps = kept.propose(2000, temperature, one);
+      const GainTable::Accepted same = counted.propose(2000, temperature, other);
+      CHECK(same.change == swaps.change);
+      CHECK(same.rises == swaps.rises);
+      REQUIRE(counted.slots() == kept.slots());
+      for (int each = 0; each < 100; ++each) {
+        const Rank rank = drawn.below(ranks);
+        const Slot to = drawn.below(720);
+        REQUIRE(counted.change(rank, to) == kept.change(rank, to));
+      }
+    }
+    CHECK(kept.slots() != start);
+  });
+}
+
 TEST_CASE("gains near the limits of 32 bits are not kept in such a table") {
   const auto hold = [](std::int64_t bytes, int diameter) {
     const tests::Traffic traffic(3, {{{0, 1}, bytes}, {{1, 2}, 1}});

@@ -1,7 +1,9 @@
 // Metrics that searches use, held against the hops of the machine.
 #include "searchspace/kernels/mapping/mapper/metrics.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "searchspace/kernels/mapping/mapper/candidates.hpp"
 #include "searchspace/kernels/mapping/mapper/clock.hpp"
@@ -37,6 +39,49 @@ TEST_CASE("the metric of a machine has its hops, diameter and sensible neighbour
         REQUIRE(metric.near(drawn.below(static_cast<std::uint32_t>(metric.slots())), drawn) < metric.slots());
     });
   }
+}
+
+/// Each of some hosts of a tree with some cores of a tree within, both drawn.
+CoreHops drawn_from_trees(const std::vector<std::uint32_t>& hosts, const std::vector<std::uint32_t>& inside,
+                          Random& random) {
+  const TreeHops between(hosts);
+  std::vector<Node> host;
+  std::vector<std::uint32_t> core;
+  const auto below = [&](const TreeHops& tree) {
+    return random.below(static_cast<std::uint32_t>(tree.leaves()));
+  };
+  for (int each = 0; each < 12; ++each) host.insert(host.end(), 4, below(between));
+  std::sort(host.begin(), host.end());
+  const TreeHops within(inside);
+  for (std::size_t slot = 0; slot < host.size(); ++slot) core.push_back(below(within));
+  return CoreHops(between, host, core, inside);
+}
+
+TEST_CASE("codes of a tree of hosts and of one of cores fit together, however deep both are") {
+  Random random(4);
+  const std::vector<std::uint32_t> hosts(9, 3), inside(8, 3);  // 18 and 16 bits
+  const CoreHops machine = drawn_from_trees(hosts, inside, random);
+  const TreeMetric metric = tree_metric(machine, std::get<TreeHops>(machine.between_hosts()));
+  for (Slot a = 0; a < metric.slots(); ++a)
+    for (Slot b = 0; b < metric.slots(); ++b)
+      REQUIRE(metric.hops(metric.code(a), metric.code(b)) == static_cast<int>(machine(a, b)));
+  CHECK(metric.diameter() == 34);
+}
+
+TEST_CASE("a tree whose levels all tell slots apart, and need more bits than a code has, is refused") {
+  // Core 0 of hosts 1, 2, 4, ..., and cores 0, 1, 2, 4, ... of host 0: each bit is the highest to differ.
+  std::vector<Node> host;
+  std::vector<std::uint32_t> core;
+  const auto add = [&](Node its_host, std::uint32_t its_core) {
+    host.push_back(its_host);
+    core.push_back(its_core);
+  };
+  add(0, 0);
+  for (std::uint32_t bit = 0; bit < 17; ++bit) add(0, 1U << bit);
+  for (std::uint32_t bit = 0; bit < 16; ++bit) add(1U << bit, 0);
+  const CoreHops machine(TreeHops(std::vector<std::uint32_t>(16, 2)), host, core,
+                         std::vector<std::uint32_t>(17, 2));
+  CHECK_THROWS_AS(tree_metric(machine, std::get<TreeHops>(machine.between_hosts())), std::invalid_argument);
 }
 
 TEST_CASE("parts add up to the hops of a machine, but for a constant") {
