@@ -14,6 +14,7 @@ from typing import cast
 import click
 
 from cli.commands import LazyGroup
+from cli.harmless import harmless
 from cli.interrupts import terminable
 from cli.versions import tell_version
 from searchspace.errors import HamtuneError, InvalidDocument, InvalidInput
@@ -64,7 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
     except (Exception, KeyboardInterrupt) as error:
         lines, status = _explain(error)
         for line in lines:
-            click.echo(line, err=True)
+            click.echo(harmless(line), err=True)
         return status
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.after_search import after_search, after_words, truncated_share
+from cli.harmless import harmless
 from cli.jobfile import JOB_FILE, read_job
 from cli.options import data_option, example, json_option, print_json, say, target_option
 from searchspace.errors import InvalidInput
@@ -307,7 +308,7 @@ def _space_words(spec: JobSpec, answer: dict[str, Any]) -> list[str]:
 
 
 def _why(reason: Any) -> str:
-    return str(reason["message"]) if isinstance(reason, dict) else str(reason)
+    return harmless(str(reason["message"] if isinstance(reason, dict) else reason))
 
 
 def _application(document: dict[str, Any]) -> str:

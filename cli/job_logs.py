@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import click
 
 from cli.client import Client, connect
+from cli.harmless import harmless
 from cli.job_names import job_argument
 from cli.options import (
     example,
@@ -23,9 +23,6 @@ from searchspace.errors import HamtuneError
 from service.settings import Settings
 
 __all__ = ["logs"]
-
-_COMMANDS_OF_TERMINALS = re.compile(r"[^\t\n\r -~\u00a0-\U0010ffff]|\r(?!\n)")
-"""Control characters: an end of a line is none."""
 
 
 @click.command(
@@ -97,19 +94,13 @@ def logs(
                 break
             time.sleep(1.0)
     if state["state"] == "failed":
-        say(f"hamtune: {_harmless(state['error'].splitlines()[0])}")
+        say(f"hamtune: {state['error'].splitlines()[0]}")
     return 0
 
 
 def _shown(text: str) -> str:
     """What a program printed, as it is, but on a terminal without what would command that."""
-    return _harmless(text) if sys.stdout.isatty() else text
-
-
-def _harmless(text: str) -> str:
-    return _COMMANDS_OF_TERMINALS.sub(
-        lambda found: found[0].encode("unicode_escape").decode("ascii"), text
-    )
+    return harmless(text) if sys.stdout.isatty() else text
 
 
 def _owner_of_logs(client: Client, reference: str) -> str:

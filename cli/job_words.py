@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from cli.harmless import harmless
 from searchspace.units import format_duration
 
 __all__ = [
@@ -78,7 +79,7 @@ def failures_text(progress: Mapping[str, Any]) -> str:
     if not failures:
         return ""
     count, first = sum(one["trials"] for one in failures), failures[0]
-    reason = f"{count} failed: {first['message'] or first['kind']}"
+    reason = f"{count} failed: {harmless(first['message'] or first['kind'])}"
     return reason if len(failures) == 1 else f"{reason} ({first['trials']})"
 
 

@@ -12,6 +12,7 @@ from rich.table import Table
 from cli.client import Client, connect, live_server
 from cli.console import table_console
 from cli.follow import follow, say_failure
+from cli.harmless import harmless
 from cli.idle import say_idle
 from cli.job_logs import logs
 from cli.job_names import job_argument
@@ -210,7 +211,7 @@ def show(job: str, as_json: bool, server: str | None, settings: Settings) -> Non
         }
         for title, text in said.items():
             if text:
-                click.echo(f"{title}: {text}")
+                click.echo(f"{title}: {harmless(text)}")
         for line in _application(client, found):
             click.echo(line)
         counts = found["progress"]["trials"]
@@ -220,7 +221,7 @@ def show(job: str, as_json: bool, server: str | None, settings: Settings) -> Non
             limit = limit_of(found, one)
             way_out = "" if limit is None else f"; raise {limit} of the job file"
             reason = " ".join(str(one["message"] or one["kind"]).split())
-            click.echo(f"  {one['trials']} failed: {reason}{way_out}")
+            click.echo(f"  {one['trials']} failed: {harmless(reason)}{way_out}")
         if counts.get("failed"):
             which = f"hamtune trials {found['id']} --state failed --format list"
             click.echo(f"  which: '{which}'")

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from cli.client import connect
 from cli.console import table_console
+from cli.harmless import harmless
 from cli.job_names import job_argument
 from cli.options import example, json_option, print_json, server_option
 from searchspace.units import format_duration
@@ -82,7 +83,7 @@ def _row(one: Mapping[str, Any]) -> tuple[str, ...]:
     reason = ""
     if one["reason"]:
         lines = str(one["reason"]["message"]).strip().splitlines()
-        reason = f": {lines[-1][:_SHOWN_CHARACTERS]}" if lines else ""
+        reason = f": {harmless(lines[-1])[:_SHOWN_CHARACTERS]}" if lines else ""
     return (
         one["label"],
         "" if one["simulated"] is None else format_duration(one["simulated"]),

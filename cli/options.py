@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
+from cli.harmless import harmless
 from searchspace.collectives.equivalents import TARGETS
 from service.settings import Settings
 
@@ -168,8 +169,11 @@ def print_json(document: Any) -> None:
 
 
 def say(message: str) -> None:
-    """Tell the user something that is not the result: on stderr."""
-    click.echo(message, err=True)
+    """Tell the user something that is not the result: on stderr.
+
+    It may quote a program that was run, so nothing of it commands the terminal.
+    """
+    click.echo(harmless(message), err=True)
 
 
 def method_options(function: F) -> F:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from cli.client import connect
+from cli.harmless import harmless
 from cli.job_names import job_argument
 from cli.options import example, json_option, print_json, server_option
 from searchspace.units import format_duration
@@ -67,7 +68,7 @@ def _show(name: str, answer: dict[str, Any]) -> None:
         if count is not None:
             click.echo(f"  {what} that {of}: {count}")
     if answer["reason"]:
-        click.echo(f"  because {answer['reason'].get('message', '')}")
+        click.echo(f"  because {harmless(str(answer['reason'].get('message', '')))}")
     if answer["cpu_seconds"] is not None:
         click.echo(f"  {answer['cpu_seconds']:.3g} CPU s with simulator {answer['simulator']}")
 

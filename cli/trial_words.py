@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cli.differences import flat
+from cli.harmless import harmless
 from searchspace.units import format_duration, format_size
 
 __all__ = ["kind_text", "limit_of", "trial_lines", "why_failed"]
@@ -117,7 +118,7 @@ def why_failed(job: Mapping[str, Any], trial: Mapping[str, Any]) -> str | None:
     reason = trial["reason"]
     if not reason:
         return None
-    message = " ".join(str(reason.get("message", "")).split())
+    message = harmless(" ".join(str(reason.get("message", "")).split()))
     limit = limit_of(job, reason, kind=trial["kind"])
     return message if limit is None else f"{limit} of the job file ended it: {message}"
 

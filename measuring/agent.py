@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 import httpx
 
-from measuring.clusters import Cluster, Launch, Library, Ran, RunFailed
+from measuring.clusters import Cluster, Launch, Library, Ran, RunFailed, Unwanted
 from measuring.plans import check_plan, write_export
 from searchspace.errors import HamtuneError, InvalidInput
 
@@ -123,7 +123,7 @@ class Agent:
                 stop.wait(_IDLE_SECONDS)
                 continue
             outcome = self._do(work)
-            kept = self._tell(work, outcome, stop)
+            kept = outcome is not None and self._tell(work, outcome, stop)
             done += kept
             if said is not None:
                 said(_line(work, outcome, kept))
@@ -133,14 +133,20 @@ class Agent:
         answer = self._patiently("/api/v1/agents/work", self._wish, stop)
         return None if answer is None or answer.status_code == 204 else _work(answer)
 
-    def _do(self, work: Mapping[str, Any]) -> dict[str, Any]:
-        """Run what is asked, saying all the while that it goes on; what it came to."""
-        ended = threading.Event()
-        beating = threading.Thread(target=self._beat, args=(work, ended), daemon=True)
+    def _do(self, work: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Run what is asked, saying all the while that it goes on.
+
+        Returns:
+            What it came to; None where the service wanted it no more, so that it was ended.
+        """
+        ended, unwanted = threading.Event(), threading.Event()
+        beating = threading.Thread(target=self._beat, args=(work, ended, unwanted), daemon=True)
         beating.start()
         try:
             with tempfile.TemporaryDirectory(prefix="hamtune-plan-") as directory:
-                return self._measure(work, Path(directory))
+                return self._measure(work, Path(directory), unwanted)
+        except Unwanted:
+            return None
         except InvalidInput as error:
             return _failure("refused", f"the agent refuses: {error.message}")
         except RunFailed as error:
@@ -149,7 +155,9 @@ class Agent:
             ended.set()
             beating.join()
 
-    def _measure(self, work: Mapping[str, Any], directory: Path) -> dict[str, Any]:
+    def _measure(
+        self, work: Mapping[str, Any], directory: Path, unwanted: threading.Event
+    ) -> dict[str, Any]:
         plan = work["plan"]
         program = self._programs.get(str(work["application"]))
         if program is None:
@@ -163,6 +171,7 @@ class Agent:
             library=self._library,
             export=write_export(plan, self._library, hosts, directory),
             seconds=min(float(work["seconds"]), self._most_seconds),
+            unwanted=unwanted,
         )
         ran = self._cluster.run(launch)
         return {
@@ -171,7 +180,9 @@ class Agent:
             "origin": dict(self._cluster.origin(self._library)),
         }
 
-    def _beat(self, work: Mapping[str, Any], ended: threading.Event) -> None:
+    def _beat(
+        self, work: Mapping[str, Any], ended: threading.Event, unwanted: threading.Event
+    ) -> None:
         # One that is missed is no harm: the lease lasts for several.
         while not ended.wait(float(work["beat_seconds"])):
             try:
@@ -180,7 +191,7 @@ class Agent:
                 log.warning("the service did not hear of a run: %s", error)
                 continue
             if answer.status_code in _GONE:
-                log.warning("run %s is no longer wanted", work["number"])
+                unwanted.set()  # another run may begin on the cluster, which this one would slow
                 return
 
     def _tell(
@@ -264,11 +275,14 @@ def _failure(kind: str, message: str) -> dict[str, Any]:
     return {"reason": {"kind": kind, "message": message[-4000:]}}
 
 
-def _line(work: Mapping[str, Any], outcome: Mapping[str, Any], kept: bool) -> str:
+def _line(work: Mapping[str, Any], outcome: Mapping[str, Any] | None, kept: bool) -> str:
+    run = f"{work['label']} of job {work['job']}, run {work['number']}"
+    if outcome is None:
+        return f"{run}: ended before its time, for it is no longer wanted"
     reason = outcome.get("reason")
     came = f"{outcome['seconds']:.6g} s" if reason is None else f"failed: {reason['message']}"
     late = "" if kept else "; no longer wanted"
-    return f"{work['label']} of job {work['job']}, run {work['number']}: {came}{late}"
+    return f"{run}: {came}{late}"
 
 
 def _detail(answer: httpx.Response) -> str:

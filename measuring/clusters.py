@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,13 +10,17 @@ from typing import Any, Literal, Protocol
 
 from searchspace.errors import HamtuneError
 
-__all__ = ["Cluster", "Launch", "Library", "Ran", "RunFailed"]
+__all__ = ["Cluster", "Launch", "Library", "Ran", "RunFailed", "Unwanted"]
 
 Library = Literal["openmpi", "mpich"]
 
 
 class RunFailed(HamtuneError):
     """A run that could not be started, failed, or did not end in time, with what it said."""
+
+
+class Unwanted(RunFailed):
+    """A run that was ended, for nobody wants it any more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +40,7 @@ class Launch:
         seconds: When the run is given up.
         cable_bytes: What its messages bring onto cables, each cable that they cross anew, where
             that is known: a run that counts clearly less is doubted.
+        unwanted: When set, the run is ended, with all that it has started.
     """
 
     command: Sequence[str]
@@ -46,6 +52,7 @@ class Launch:
     preloaded: Sequence[Path] = ()
     seconds: float = 300.0
     cable_bytes: float | None = None
+    unwanted: threading.Event = field(default_factory=threading.Event, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,4 +92,5 @@ class Cluster(Protocol):
 
         Raises:
             RunFailed: It could not be started, failed, or did not end in time; with what it said.
+            Unwanted: It was ended, for nobody wants it any more.
         """

@@ -8,17 +8,20 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
-from measuring.clusters import Launch, Library, RunFailed
+from measuring.clusters import Launch, Library, RunFailed, Unwanted
 from searchspace.errors import InvalidInput
 from service.exports.manifest import MANIFEST
 
 __all__ = [
     "Line",
+    "awaited",
     "directory_for_runs",
     "launcher_of",
     "library_version",
@@ -26,6 +29,8 @@ __all__ = [
     "patience",
     "preload_obstacle",
 ]
+
+T = TypeVar("T")
 
 _LAUNCHERS: Mapping[Library, Sequence[str]] = {
     "openmpi": ("mpirun.openmpi", "mpirun"),
@@ -40,7 +45,9 @@ _VERSIONS: Mapping[Library, str] = {
 _PARAMETERS = "mca-params.conf"
 _EXECUTABLE = 0o755
 _MOST_SECONDS = 7 * 86_400.0
-"""Of any run. The system does not wait for more milliseconds than 32 bits hold."""
+"""Of any run, however much its user gives it."""
+_LOOK_SECONDS = 0.25
+"""Between two looks whether a run is wanted still."""
 _CUT_AT = re.compile(r"[\s:]")
 """Where the loader of programs cuts the list of what is preloaded; nothing escapes these."""
 
@@ -84,6 +91,29 @@ def library_version(library: Library, launcher: Sequence[str]) -> str | None:
 def patience(launch: Launch) -> float:
     """The seconds after which a run is given up: those that it has, but a week at most."""
     return min(_MOST_SECONDS, launch.seconds)  # the week first, which also stands for NaN
+
+
+def awaited(launch: Launch, wait: Callable[[float], T]) -> T:
+    """How a run ended.
+
+    Args:
+        launch: What runs.
+        wait: Waits for its end, so many seconds at most, and may then be called again.
+
+    Raises:
+        RunFailed: It did not end in the seconds that it has, or in a week.
+        Unwanted: Nobody wants it any more. It runs on here, as where it did not end in time.
+    """
+    ends = time.monotonic() + patience(launch)
+    while not launch.unwanted.is_set():
+        left = max(0.0, ends - time.monotonic())
+        try:
+            return wait(min(left, _LOOK_SECONDS))
+        except (TimeoutError, subprocess.TimeoutExpired):
+            if not left:
+                message = f"{launch.command[0]} did not end within {patience(launch):g} s"
+                raise RunFailed(message) from None
+    raise Unwanted(f"{launch.command[0]} was ended, for nobody wants the run any more")
 
 
 def preload_obstacle(path: Path) -> str | None:

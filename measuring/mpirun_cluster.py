@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 from measuring.callers_environment import callers_environment
 from measuring.clusters import Launch, Library, Ran, RunFailed
-from measuring.launch_lines import library_version, line_of, patience
+from measuring.launch_lines import awaited, library_version, line_of
 from searchspace.errors import InvalidInput
 
 __all__ = ["MpirunCluster"]
@@ -73,6 +73,7 @@ class MpirunCluster:
 
         Raises:
             RunFailed: It could not be started, failed, or did not end in time; with what it said.
+            Unwanted: It was ended, for nobody wants it any more.
         """
         if launch.library != self.library:
             raise RunFailed(f"{self._template[0]} starts programs of {self.library} alone")
@@ -113,13 +114,9 @@ def _finished(
         )
     finally:
         os.close(reading)
-    seconds = patience(launch)
     with process:
         try:
-            said, complained = process.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            message = f"{launch.command[0]} did not end within {seconds:g} s"
-            raise RunFailed(message) from None
+            said, complained = awaited(launch, lambda most: process.communicate(timeout=most))
         finally:
             os.close(writing)
             process.communicate()

@@ -13,10 +13,10 @@ from typing import IO, Any
 from measuring.callers_environment import callers_environment
 from measuring.clusters import Launch, Library, Ran, RunFailed
 from measuring.launch_lines import (
+    awaited,
     launcher_of,
     library_version,
     line_of,
-    patience,
     preload_obstacle,
 )
 from searchspace.errors import HamtuneError
@@ -91,6 +91,7 @@ class TestbedCluster:
 
         Raises:
             RunFailed: It could not be started, failed, or did not end in time; with what it said.
+            Unwanted: It was ended, for nobody wants it any more.
         """
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
             with Path(os.devnull).open() as nothing:
@@ -106,6 +107,7 @@ class TestbedCluster:
 
         Raises:
             RunFailed: It could not be started, or did not end in time.
+            Unwanted: It was ended, for nobody wants it any more.
         """
         try:
             with tempfile.TemporaryDirectory(prefix="hamtune-run-") as scratch:
@@ -136,12 +138,7 @@ class TestbedCluster:
                 files=files,
             ) as running,
         ):
-            try:
-                status = running.wait(patience(launch))
-            except TimeoutError:
-                raise RunFailed(
-                    f"{launch.command[0]} did not end within {patience(launch):g} s"
-                ) from None
+            status = awaited(launch, running.wait)
         seconds = time.monotonic() - begun
         used = HostLoad.now().since(load)
         counted = self.testbed.counts().since(before)

@@ -64,6 +64,8 @@ _SOURCES = Path(__file__).parent.parent
 _LOG = "holder.log"
 _CREDENTIALS = struct.Struct("=3i")
 _LOG_LINES = 5
+_END_SECONDS = 10.0
+"""For which whoever ends a program waits until its processes have ended."""
 
 
 class CannotBringUp(HamtuneError):
@@ -184,7 +186,7 @@ class Running:
         self.close()
 
     def wait(self, seconds: float | None = None) -> int:
-        """Wait for the end of it.
+        """Wait for the end of it; where that takes too long, it may be waited for again.
 
         Returns:
             Its exit status, 128 and more for signals, as shells have it.
@@ -193,7 +195,11 @@ class Running:
             TimeoutError: It did not end in time.
             HamtuneError: The testbed was taken down meanwhile.
         """
-        self._holder.settimeout(seconds)
+        # Nothing of an answer may be read, and lost, by a wait that ends before the whole is there.
+        polled = select.poll()
+        polled.register(self._holder, select.POLLIN)
+        if not polled.poll(None if seconds is None else 1000.0 * seconds):
+            raise TimeoutError
         answer, _ = _answer(self._holder, self._testbed)
         if "error" in answer:
             raise HamtuneError(f"testbed {self._testbed}: {answer['error']}")
@@ -201,8 +207,11 @@ class Running:
         return int(answer["status"])
 
     def close(self) -> None:
-        """End it, with all its processes on all hosts."""
-        self._holder.close()
+        """End it, with all its processes on all hosts, and wait until they have."""
+        with contextlib.suppress(EOFError, OSError), self._holder:
+            self._holder.shutdown(socket.SHUT_WR)
+            self._holder.settimeout(_END_SECONDS)
+            receive(self._holder)
         self._path.unlink(missing_ok=True)
 
 

@@ -24,7 +24,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,7 +39,8 @@ _LEAST_BUSY = 0.01
 _NEARLY_BYTES = 256 << 20
 _ENTRY_BYTES = 1024  # what a file costs beyond its blocks
 _MOST_OPEN = 4096  # files of a process; a run under SMPI has few, whatever its ranks
-_HELD_BYTES = {"socket": 416 << 10, "pipe": 64 << 10}  # of the kernel, at most, for each of them
+_SOCKET = "socket"
+_HELD_BYTES = {_SOCKET: 416 << 10, "pipe": 64 << 10}  # of the kernel, at most, for each of them
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -58,9 +59,11 @@ class Bounds:
     disk_bytes: int
     entries: int  # files and directories: disks run out of inodes before they run out of bytes
     reserve_bytes: int  # what is to remain free on the disk
+    reserve_entries: int  # and files and directories that can still be made there
     log_bytes: int
     log: str  # the file that takes what is printed
     watched: list[str]  # the directories that count as disk
+    in_memory: list[str]  # file systems of memory that a sandbox has of its own
     progress: str  # the file in which a run says how far it is; empty for other commands
     passed: list[int]  # descriptors that the command inherits
 
@@ -70,6 +73,7 @@ class _Use:
     processes: int = 0
     cpu_seconds: float = 0.0
     memory_bytes: int = 0
+    entries: int = 0  # in memory
     runs: bool = False  # a process does something just now
 
 
@@ -143,7 +147,7 @@ def _watch(
         begin = time.monotonic()
         if begin >= deadline:
             return {"limit": "wall"}
-        use = _use()
+        use = _use(bounds.in_memory)
         limit = _exceeded(use, bounds) or disk.limit or dog.limit(use, begin)
         if limit is not None:
             return {"limit": limit}
@@ -192,12 +196,14 @@ def _exceeded(use: _Use, bounds: Bounds) -> str | None:
         return "processes"
     if use.memory_bytes > bounds.memory_bytes:
         return "memory"
+    if use.entries > bounds.entries:
+        return "entries"
     if use.cpu_seconds > bounds.cpu_seconds:
         return "cpu"
     return None
 
 
-def _use() -> _Use:
+def _use(in_memory: Sequence[str] = ()) -> _Use:
     """What all descendants use now, and the CPU time of those that have ended."""
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     use = _Use(cpu_seconds=spent.ru_utime + spent.ru_stime)
@@ -213,8 +219,28 @@ def _use() -> _Use:
         use.cpu_seconds += sum(map(int, times[11:15])) / _TICKS
         use.memory_bytes += resident * _PAGE
         held.update(_held(pid))
-    use.memory_bytes += sum(held.values())
+    use.entries, sockets = _in_sandbox(in_memory)
+    # Some no process has: those that were closed while what they sent waits to be read.
+    unseen = sockets - sum(name.startswith(_SOCKET) for name in held)
+    use.memory_bytes += sum(held.values()) + max(0, unseen) * _HELD_BYTES[_SOCKET]
     return use
+
+
+def _in_sandbox(in_memory: Sequence[str]) -> tuple[int, int]:
+    """Files and directories in the memory of a sandbox, and its sockets, as the kernel has them.
+
+    Memory that they take is that of no process.
+    """
+    for pid in _descendants() if in_memory else ():
+        inside = [Path(f"/proc/{pid}/root{place}") for place in in_memory]
+        with contextlib.suppress(OSError, ValueError):  # it ended just now, or enters only now
+            outside = {about.st_dev for about in map(_status, map(Path, in_memory)) if about}
+            if outside.isdisjoint(place.stat().st_dev for place in inside):
+                disks = [os.statvfs(place) for place in inside]
+                entries = sum(disk.f_files - disk.f_ffree for disk in disks)
+                used, *_ = Path(f"/proc/{pid}/net/sockstat").read_text().splitlines()
+                return entries, int(used.split()[-1])
+    return 0, 0
 
 
 def _held(pid: int) -> dict[str, int]:
@@ -337,7 +363,12 @@ class _Disk(threading.Thread):
             used = max(used, min(self._room - room, _written() - self._written) - used)
         if used > self._bounds.disk_bytes:
             return "disk"
-        return "full" if room < self._bounds.reserve_bytes else None
+        full = room < self._bounds.reserve_bytes
+        return "full" if full or self._few_entries() else None
+
+    def _few_entries(self) -> bool:
+        disk = os.statvfs(self._bounds.watched[0])
+        return disk.f_files > 0 and disk.f_favail < self._bounds.reserve_entries
 
     def _named(self) -> int:
         used = entries = 0

@@ -22,8 +22,10 @@ class Limits:
         processes: Processes and threads at once.
         file_bytes: Size of a file; no rank of a trace can hold more.
         disk_bytes: All files of the capture, scratch files and those without a name included.
-        entries: Files and directories of the capture, scratch files included.
+        entries: Files and directories of the capture, scratch files included; those in memory
+            count by themselves.
         reserve_bytes: What is to remain free on the disk of the host.
+        reserve_entries: Files and directories that are to remain possible there.
         log_bytes: What is kept of what it prints: three quarters from the beginning.
     """
 
@@ -37,6 +39,7 @@ class Limits:
     disk_bytes: int = 8 << 30
     entries: int = 500_000
     reserve_bytes: int = 256 << 20
+    reserve_entries: int = 10_000
     log_bytes: int = 1 << 20
 
     def explain(self, limit: str) -> str:

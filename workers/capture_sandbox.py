@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import errno
 import itertools
 import json
 import os
@@ -19,6 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from searchspace.disk_room import NoRoom, free_entries
 from searchspace.errors import HamtuneError
 from searchspace.units import format_size
 from workers.capture_limits import Limits
@@ -50,6 +50,7 @@ _KERNEL = tuple(f"/proc/{name}" for name in ("sys", "sysrq-trigger", "irq", "bus
 _POLL_SECONDS = 0.1
 _FIRST_USER = 1 << 30
 _SCRATCH_BYTES = 1 << 30
+_IN_MEMORY = ("/dev/shm", "/tmp")  # noqa: S108
 _ISOLATION = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts")
 
 _FILTER = (
@@ -73,23 +74,21 @@ class CaptureFailed(HamtuneError):
         self.log = log
 
 
-class DiskShort(HamtuneError):
-    """This host has too little room on its disk; another one may do what was asked for.
+class DiskShort(NoRoom):
+    """This host has less room on its disk than has to remain there.
 
     Args:
         place: Where there is too little.
-        reserve: Bytes that have to remain free there.
+        limits: What has to remain.
         before: Whether it was so before the command began, which is then not to blame.
     """
 
-    def __init__(self, place: Path, reserve: int, *, before: bool) -> None:
+    def __init__(self, place: Path, limits: Limits, *, before: bool) -> None:
         came = "has" if before else "came to have"
-        super().__init__(
-            f"the disk of this host {came} less than {format_size(reserve)} free in {place}; "
-            "make room there, or set TMPDIR to a directory on another disk"
-        )
-        self.before = before
-        self.__cause__ = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        lacking = f"less than {format_size(limits.reserve_bytes)} free"
+        if free_entries(os.statvfs(place)) < limits.reserve_entries:
+            lacking = f"room for less than {limits.reserve_entries} files"
+        super().__init__(f"the disk of this host {came} {lacking} in {place}", before=before)
 
 
 class LimitMet(CaptureFailed):
@@ -225,7 +224,8 @@ class Sandbox:
             Interrupted: It was stopped.
         """
         disk = os.statvfs(self.directory)
-        if disk.f_bavail * disk.f_frsize < self.limits.reserve_bytes:
+        short = disk.f_bavail * disk.f_frsize < self.limits.reserve_bytes
+        if short or free_entries(disk) < self.limits.reserve_entries:
             raise self._disk_short(before=True)
         places = [self.workspace, self._scratch, *([writable] if writable else [])]
         for place in places:
@@ -312,7 +312,7 @@ class Sandbox:
         return self.directory / "logs" / f"{name}.log"
 
     def _disk_short(self, *, before: bool) -> DiskShort:
-        return DiskShort(self.directory.parent, self.limits.reserve_bytes, before=before)
+        return DiskShort(self.directory.parent, self.limits, before=before)
 
     def _wait(self, guard: subprocess.Popen[bytes]) -> bytes:
         assert guard.stdout is not None
@@ -331,6 +331,7 @@ class Sandbox:
         bounds = dataclasses.asdict(self.limits)
         bounds |= {"log": str(self._log_path(log)), "watched": [str(path) for path in watched]}
         bounds |= {"progress": str(progress or ""), "passed": list(passed)}
+        bounds["in_memory"] = _IN_MEMORY if self.confined else ()
         return [sys.executable, "-I", str(script), json.dumps(bounds)]
 
     def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
@@ -362,8 +363,9 @@ class Sandbox:
         # The settings of the kernel obey root by its number, in whatever namespace it is.
         for kernel in _KERNEL:
             arguments += ["--ro-bind-try", kernel, kernel]
-        arguments += ["--dev", "/dev", "--perms", "1777", *scratch, "/dev/shm"]  # noqa: S108
-        arguments += ["--perms", "1777", *scratch, "/tmp"]  # noqa: S108
+        arguments += ["--dev", "/dev"]
+        for place in _IN_MEMORY:
+            arguments += ["--perms", "1777", *scratch, place]
         for parent in (*reversed(self.directory.parents), self.directory):
             if parent not in (Path("/"), Path("/tmp")):  # noqa: S108
                 arguments += ["--perms", "755", "--dir", str(parent)]

@@ -13,6 +13,7 @@ from typing import Any
 
 from searchspace.collectives import called_collectives, non_commutative_reductions
 from searchspace.collectives.by_size import sizes_called
+from searchspace.disk_room import NoRoom
 from searchspace.errors import HamtuneError
 from searchspace.formats.patterns import Pattern
 from searchspace.formats.trace import describe_trace
@@ -38,7 +39,7 @@ from workers.applications import stored_application, with_sizes
 from workers.capture_files import LeftFiles
 from workers.capture_limits import CapturePolicy
 from workers.capture_run import Measure
-from workers.capture_sandbox import DiskShort, Interrupted
+from workers.capture_sandbox import Interrupted
 from workers.capture_source import SourceProgram, capture_source
 from workers.capture_watch import CaptureWatch
 from workers.host_errors import host_error
@@ -198,7 +199,7 @@ class Preparer:
 
     def _problem(self, job_id: str, error: Exception) -> str | None:
         """What this host lacks to prepare a job; None where the job has to fail."""
-        if isinstance(error, DiskShort) and error.before:  # nothing of the job was tried
+        if isinstance(error, NoRoom) and error.before:  # nothing of the job was tried
             return str(error)
         problem = host_error(error)
         if problem is None or self.host_errors[job_id] == _MOST_HOST_ERRORS:

@@ -9,15 +9,14 @@ from collections.abc import Iterator
 
 from searchspace.errors import InvalidInput
 
-__all__ = ["LONGEST_NAME", "MOST_CHARACTERS", "count_names", "expand"]
+__all__ = ["LONGEST_NAME", "MOST_NAMES", "count_names", "expand"]
 
 LONGEST_NAME = 253
 """Characters of a host's name, as in the domain name system."""
 
-MOST_CHARACTERS = 1 << 24
-"""Of all names together: a list of little text stands for many that are long."""
+MOST_NAMES = 65_536
+"""Of a list: a little text stands for many. As many as a trace has ranks."""
 
-_MOST = 1 << 20
 _PART = re.compile(r"\[([^\[\]]*)\]|([^,\[\]]+)|(,)|(.)")
 _RANGE = re.compile(r"\s*(\d{1,9})(?:-(\d{1,9}))?\s*")
 
@@ -27,7 +26,7 @@ def expand(text: str) -> list[str]:
 
     Raises:
         InvalidInput: A bracket is not closed, a range is not `low-high`, a name is longer than 253
-            characters, or there are too many.
+            characters, or there are more than `MOST_NAMES`.
     """
     return [
         "".join(chosen)
@@ -69,23 +68,16 @@ def _longest(part: _Part) -> int:
 
 def _checked(text: str) -> Iterator[list[_Part]]:
     """Yields what the parts of each name of a list can be, where that is not too much to write."""
-    names = characters = 0
-    for group, longest in _split(text):
-        count = _count(group)
-        names += count
-        characters += longest * count
-        if names > _MOST:
-            raise InvalidInput(f"'{text[:60]}' stands for more than {_MOST} names")
-        if characters > MOST_CHARACTERS:
-            raise InvalidInput(
-                f"'{text[:60]}' stands for names of more than {MOST_CHARACTERS} characters "
-                "together; name fewer hosts, or give them shorter names"
-            )
+    names = 0
+    for group in _split(text):
+        names += _count(group)
+        if names > MOST_NAMES:
+            raise _too_many(text)
         yield group
 
 
-def _split(text: str) -> Iterator[tuple[list[_Part], int]]:
-    """Yields what the parts of each name can be, and how long the longest such name is."""
+def _split(text: str) -> Iterator[list[_Part]]:
+    """Yields what the parts of each name can be."""
     group: list[_Part] = []
     longest = 0
     for match in _PART.finditer(text):
@@ -96,7 +88,7 @@ def _split(text: str) -> Iterator[tuple[list[_Part], int]]:
             group.append(_ranges(ranges, text) if plain is None else plain)
             longest += _longest(group[-1])
         elif group:
-            yield group, longest
+            yield group
             group, longest = [], 0
         if longest > LONGEST_NAME:
             raise InvalidInput(
@@ -104,12 +96,12 @@ def _split(text: str) -> Iterator[tuple[list[_Part], int]]:
                 "the name of a host can have"
             )
     if group:
-        yield group, longest
+        yield group
 
 
 def _ranges(text: str, whole: str) -> list[tuple[range, int]]:
-    if text.count(",") >= _MOST:
-        raise InvalidInput(f"'{whole[:60]}' stands for more than {_MOST} names")
+    if text.count(",") >= MOST_NAMES:
+        raise _too_many(whole)
     return [_range(part, whole) for part in text.split(",")]
 
 
@@ -120,6 +112,14 @@ def _range(part: str, text: str) -> tuple[range, int]:
         raise InvalidInput(f"'{part[:60]}' in '{text[:60]}' is not a number or a range like 1-8")
     low = found[1]
     high = found[2] or low
-    if int(high) < int(low) or int(high) - int(low) >= _MOST:
+    if int(high) < int(low):
         raise InvalidInput(f"'{part[:60]}' in '{text[:60]}' is not a range from low to high")
+    if int(high) - int(low) >= MOST_NAMES:
+        raise _too_many(text)
     return range(int(low), int(high) + 1), len(low)
+
+
+def _too_many(text: str) -> InvalidInput:
+    return InvalidInput(
+        f"'{text[:60]}' stands for more than {MOST_NAMES} names, the most that a list can have"
+    )

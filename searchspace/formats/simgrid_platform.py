@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 from searchspace.errors import InvalidInput
 from searchspace.formats.fabric import Fabric, build_fabric, check_size
 from searchspace.formats.graphml import parse_xml, tag_of
-from searchspace.formats.host_list import LONGEST_NAME, MOST_CHARACTERS, expand
+from searchspace.formats.host_list import LONGEST_NAME, expand
 from searchspace.graph import Graph
 from searchspace.topology.grid import grid_edges
 from searchspace.topology.xgft import fat_tree
@@ -73,11 +73,6 @@ def _names(cluster: Element) -> list[str]:
         raise InvalidInput(
             f"the hosts of the cluster have names of more than {LONGEST_NAME} characters; make its "
             "prefix and suffix shorter"
-        )
-    if beside * len(numbers) > MOST_CHARACTERS:
-        raise InvalidInput(
-            f"the names of the cluster's {len(numbers)} hosts have more than {MOST_CHARACTERS} "
-            "characters together; make its prefix and suffix shorter"
         )
     return [f"{prefix}{number}{suffix}" for number in numbers]
 

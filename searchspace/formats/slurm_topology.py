@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from searchspace.errors import InvalidInput
-from searchspace.formats.fabric import Fabric, build_fabric, check_size
-from searchspace.formats.host_list import expand
+from searchspace.formats.fabric import Fabric, build_fabric
+from searchspace.formats.host_list import MOST_NAMES, expand
 
 __all__ = ["read_slurm_topology"]
 
@@ -21,7 +21,8 @@ def read_slurm_topology(text: str) -> Fabric:
 
     Raises:
         InvalidInput: A line is not of a tree or has an empty list, a switch is not described or
-            stands twice, or a node or switch hangs below two others; names the line.
+            stands twice, a node or switch hangs below two others, or there are more of them than
+            a list may name; names the line.
     """
     tree = _Tree()
     for number, line in _lines(text):
@@ -57,7 +58,11 @@ class _Tree:
                     f"line {number} puts {below} below {switch}; it is below {self.parent[below]}"
                 )
             self.parent[below] = switch
-            check_size(len(self.parent), 0)
+            if len(self.parent) > MOST_NAMES:
+                raise InvalidInput(
+                    f"line {number}: more than {MOST_NAMES} nodes and switches are below others, "
+                    "the most that can be read"
+                )
             if "nodes" in fields:
                 self.hosts.append(below)
             else:

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from searchspace.disk_room import check_room, told_when_full
 from searchspace.errors import InvalidInput
 from searchspace.formats.plain_file import check_plain
 from searchspace.formats.source_tar import open_part, read_members
@@ -41,6 +42,8 @@ _MAX_TAR = MAX_TREE_BYTES + MAX_ENTRIES * 2048
 _MAX_ZIP_DIRECTORY = 16 << 20
 _ZIP64_END = 76  # the record with 64-bit sizes and the 20 bytes that tell where it is
 _CHUNK = 1 << 20
+_WRITTEN = "a source tree"
+_BLOCK = 4096  # of which disks give files whole ones
 _ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Those of which `zipfile` inflates a piece at a time: of others a kilobyte becomes gigabytes."""
 _TIME = 946_684_800  # every file is as old as the others, so that make rebuilds nothing for that
@@ -51,9 +54,10 @@ _VERSION_CONTROL = frozenset({".git", ".hg", ".svn"})
 
 @dataclass(frozen=True)
 class _Entry:
-    """A file (with how to open it), a directory, or a link (with its target)."""
+    """A file (with how to open it, and its size), a directory, or a link (with its target)."""
 
     open: Callable[[], IO[bytes]] | None = None
+    size: int = 0
     link: str | None = None
     executable: bool = False
 
@@ -66,6 +70,7 @@ _DAMAGED = (
 """What the libraries end with on archives that they cannot read."""
 
 
+@told_when_full(_WRITTEN)
 def pack(source: Path, target: Path) -> None:
     """Write a source tree as an archive whose bytes depend on its content alone.
 
@@ -77,9 +82,13 @@ def pack(source: Path, target: Path) -> None:
     Raises:
         InvalidInput: It is none of these, or holds what a source tree must not hold: links that
             lead out of it, devices, names that climb, too many files or too large ones.
+        NoRoom: The disk of temporary files or that of the target has no room for it.
     """
     with _ARCHIVES_AT_A_TIME, _read(source) as tree, target.open("wb") as raw:
         _check(tree)
+        # Each file is copied before it is packed, and random bytes are packed no smaller.
+        largest = max((entry.size for entry in tree.values()), default=0)
+        check_room(target.parent, "the packed source tree", _size(tree) + largest)
         with (
             gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed,
             tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
@@ -89,14 +98,17 @@ def pack(source: Path, target: Path) -> None:
                 left -= _add(archive, name, tree[name], left)
 
 
+@told_when_full(_WRITTEN)
 def unpack(archive: Path, target: Path) -> None:
     """Write the files of an archive, `pack`ed or foreign, below an empty directory.
 
     Raises:
         InvalidInput: As for `pack`.
+        NoRoom: The disk of temporary files or that of the target has no room for it.
     """
     with _read(archive) as tree:
         _check(tree)
+        check_room(target, "the source tree", _size(tree), len(tree))
         left = MAX_TREE_BYTES
         for name in sorted(tree):
             entry, path = tree[name], target / name
@@ -110,6 +122,13 @@ def unpack(archive: Path, target: Path) -> None:
                     left -= _copy(file, written, left)
                 path.chmod(0o755 if entry.executable else 0o644)
                 os.utime(path, (_TIME, _TIME))
+
+
+def _size(tree: _Tree) -> int:
+    """What the files of a tree take on a disk; refuses those that hold too much."""
+    if sum(entry.size for entry in tree.values()) > MAX_TREE_BYTES:
+        raise InvalidInput(f"the files exceed {format_size(MAX_TREE_BYTES)}")
+    return sum(_BLOCK + -(-entry.size // _BLOCK) * _BLOCK for entry in tree.values())
 
 
 def _add(archive: tarfile.TarFile, name: PurePosixPath, entry: _Entry, left: int) -> int:
@@ -139,7 +158,8 @@ def _copy(source: IO[bytes], target: IO[bytes], most: int) -> int:
             size += len(chunk)
             if size > most:
                 raise InvalidInput(f"the files exceed {format_size(MAX_TREE_BYTES)}")
-            target.write(chunk)
+            with told_when_full(_WRITTEN):  # which is no fault of the archive
+                target.write(chunk)
     except _DAMAGED as error:
         raise InvalidInput(f"the archive is damaged: {error}") from error
     return size
@@ -240,12 +260,13 @@ def _read_directory(directory: Path) -> _Tree:
         folders[:] = sorted(name for name in folders if name not in _VERSION_CONTROL)
         for name in sorted((*folders, *files)):
             whole = Path(path, name)
-            mode = whole.lstat().st_mode
+            about = whole.lstat()
+            mode = about.st_mode
             entry = _Entry()
             if stat.S_ISLNK(mode):
                 entry = _Entry(link=str(whole.readlink()))
             elif stat.S_ISREG(mode):
-                entry = _Entry(open=_opener(whole), executable=bool(mode & 0o100))
+                entry = _Entry(_opener(whole), about.st_size, executable=bool(mode & 0o100))
             elif not stat.S_ISDIR(mode):
                 raise InvalidInput(f"{whole} is neither a file nor a directory nor a link")
             _put(tree, whole.relative_to(directory).as_posix(), entry)
@@ -279,7 +300,8 @@ def _read_zip(file: IO[bytes], opened: ExitStack) -> _Tree:
         elif stat.S_IFMT(mode) not in (0, stat.S_IFREG):
             raise InvalidInput(f"{info.filename} is neither a file nor a directory nor a link")
         else:
-            entry = _Entry(open=_zip_opener(archive, info), executable=bool(mode & 0o100))
+            opener = _zip_opener(archive, info)
+            entry = _Entry(opener, info.file_size, executable=bool(mode & 0o100))
         _put(tree, info.filename, entry)
     return tree
 
@@ -322,7 +344,10 @@ def _read_tar(file: IO[bytes], opened: ExitStack, *, packed: bool) -> _Tree:
         size += len(chunk)
         if size > _MAX_TAR:
             raise InvalidInput(f"the archive inflates to more than {format_size(MAX_TREE_BYTES)}")
-        plain.write(chunk)
+        # How large it becomes only its end tells.
+        check_room(Path(tempfile.gettempdir()), "the next part of the archive", len(chunk))
+        with told_when_full(_WRITTEN):
+            plain.write(chunk)
     tree: _Tree = {}
     for info in read_members(plain, MAX_ENTRIES):
         if info.issym():
@@ -332,7 +357,8 @@ def _read_tar(file: IO[bytes], opened: ExitStack, *, packed: bool) -> _Tree:
         elif info.islnk():
             entry = _linked(tree, info)
         else:
-            entry = _Entry(_tar_opener(plain, info), executable=bool(info.mode & 0o100))
+            opener = _tar_opener(plain, info)
+            entry = _Entry(opener, info.size, executable=bool(info.mode & 0o100))
         _put(tree, info.name, entry)
     return tree
 

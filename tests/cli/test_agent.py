@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sqlite3
 import time
@@ -178,6 +179,25 @@ def test_mpich_is_measured_until_a_user_has_seen_enough(service: Service, tmp_pa
     assert defaults.endswith("measured")
     service.wait_for(f"/jobs/{job}", lambda one: one["state"] == "completed")
     assert "nothing of job" in service.hamtune.refused("measured", job, "--end", status=1)
+
+
+def test_a_program_ends_when_its_measuring_has_ended(service: Service, tmp_path: Path) -> None:
+    job = service.submit({**JOB, "name": "ended"})
+    seconds = f"600.{os.getpid()}"  # no other test sleeps for so long
+    hanging = write_configuration(tmp_path, OPENMPI, f"sleep {seconds}")
+    agent = service.hamtune.start("agent", hanging, "--server", service.url)
+    assert agent.stderr is not None
+    try:
+        # Where the cluster is another job's for the rest of a lease, it waits for that.
+        service.wait_for("/jobs", lambda _: are_running("sleep\0", seconds))
+        service.hamtune("measured", job, "--end")
+        said = agent.stderr.readline()
+        assert agent.poll() is None  # it goes on
+    finally:
+        agent.send_signal(signal.SIGINT)
+        agent.communicate()
+    assert f"of job {job}, run 1: ended before its time, for it is no longer wanted" in said
+    assert not are_running(seconds)
 
 
 def test_a_configuration_that_lacks_something_is_refused(hamtune: Hamtune, tmp_path: Path) -> None:

@@ -65,9 +65,9 @@ def test_is_refused(name: str, text: str) -> None:
 
 
 def test_nodes_of_a_tree_are_counted_while_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("searchspace.formats.fabric.MOST_NODES", 1000)
+    monkeypatch.setattr("searchspace.formats.slurm_topology.MOST_NAMES", 1000)
     text = "SwitchName=a Nodes=a[1-700]\nSwitchName=b Nodes=b[1-700]\nnot read any more"
-    with pytest.raises(InvalidInput, match="at most 1000"):
+    with pytest.raises(InvalidInput, match="line 2: more than 1000 nodes and switches"):
         FORMATS["slurm"].read(text)
 
 

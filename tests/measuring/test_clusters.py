@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import subprocess
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from measuring.clusters import Cluster, Launch, Library, RunFailed
+from measuring.clusters import Cluster, Launch, Library, RunFailed, Unwanted
 from measuring.mpirun_cluster import MpirunCluster
 from measuring.testbed_cluster import TestbedCluster
 from searchspace.collectives.equivalents import TARGETS
@@ -20,6 +23,7 @@ from searchspace.machine import parse_machine
 from service.exports.standalone import export_configuration
 from testbed import clusters
 from testbed.doctor import examine
+from tests.processes import are_running
 
 RANKS = 4
 LIBRARIES: tuple[Library, ...] = ("openmpi", "mpich")
@@ -133,6 +137,28 @@ def test_what_a_program_prints_need_not_be_text(cluster: Cluster) -> None:
         command = ["sh", "-c", r"printf 'told \377 and \303\251\n'"]
         ran = cluster.run(Launch(command=command, ranks=1, library=library, seconds=60))
         assert "told \ufffd and \u00e9" in ran.output
+
+
+def test_a_run_that_nobody_wants_ends_with_all_that_it_has_started(cluster: Cluster) -> None:
+    for library in libraries_of(cluster):
+        seconds = f"603.{os.getpid()}{len(library)}"  # no other test sleeps for so long
+        command = ["sh", "-c", f"setsid sleep {seconds} & exec sleep {seconds}"]
+        launch = Launch(command=command, ranks=2, library=library, seconds=600)
+        ends = threading.Thread(target=end_once_it_runs, args=(launch, seconds))
+        ends.start()
+        begun = time.monotonic()
+        with pytest.raises(Unwanted, match="sh was ended, for nobody wants the run any more"):
+            cluster.run(launch)
+        assert time.monotonic() - begun < 300
+        ends.join()
+        assert not are_running(seconds)
+
+
+def end_once_it_runs(launch: Launch, seconds: str) -> None:
+    until = time.monotonic() + 120
+    while not are_running("sleep\0", seconds) and time.monotonic() < until:
+        time.sleep(0.05)
+    launch.unwanted.set()
 
 
 @pytest.mark.parametrize("seconds", [math.inf, 1e300])

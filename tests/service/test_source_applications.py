@@ -9,6 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from service.runtime import Runtime
+from tests.disks import leave_free
 from tests.service.uploads import RAW, URL, archive_with_bad_paths, bomb, stored_files
 from workers.capture_files import pack_left
 
@@ -50,6 +51,20 @@ def test_a_source_tree_becomes_an_application_to_be_captured(
     )
     assert other.status_code == 201, other.text
     assert other.json()["recipe"]["source_sha256"] == recipe["source_sha256"]
+
+
+def test_a_source_tree_that_would_fill_the_disk_is_refused_in_plain_words(
+    client: TestClient, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"source": ("program.zip", source_tree())}
+    with monkeypatch.context() as patch:
+        leave_free(patch, 64 << 20)
+        response = client.post(URL, files=files, data=TREE)
+    assert response.status_code == 500
+    said = response.json()["detail"]
+    assert said.startswith("the packed source tree takes 1 MiB in ")
+    assert "where 64 MiB are free and 64 MiB have to remain; make room there, or set TMPD" in said
+    assert client.post(URL, files=files, data=TREE).status_code == 201
 
 
 @pytest.mark.parametrize(

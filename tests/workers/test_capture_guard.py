@@ -50,9 +50,11 @@ def test_a_command_that_ended_while_the_guard_did_not_look_ended_by_its_cpu_time
         "disk_bytes": 1 << 30,
         "entries": 1000,
         "reserve_bytes": 0,
+        "reserve_entries": 0,
         "log_bytes": 1 << 16,
         "log": str(log),
         "watched": [str(tmp_path)],
+        "in_memory": [],
         "progress": "",
         "passed": [],
     }

@@ -206,6 +206,14 @@ def test_files_are_counted_however_little_is_in_them() -> None:
         run(script, limits=replace(SMALL, entries=500))
 
 
+@pytest.mark.parametrize("place", ["/tmp", "/dev/shm"])
+def test_files_in_memory_are_counted_however_little_is_in_them(place: str, stranger: bool) -> None:
+    script = f"mkdir {place}/f; for i in $(seq 700); do : > {place}/f/$i; done; sleep 20"
+    with pytest.raises(CaptureFailed, match="the run made more than 500 files and directories"):
+        run(script, limits=replace(SMALL, entries=500), stranger=stranger)
+    assert run(script.replace("20", "1").replace("700", "300"), stranger=stranger)[0] == 0
+
+
 def test_a_host_short_of_disk_is_what_is_to_blame() -> None:
     """Before the command begins, and where the room ends while it runs."""
     with pytest.raises(DiskShort, match=r"has less than 1 EiB free in .*set TMPDIR") as caught:
@@ -217,6 +225,20 @@ def test_a_host_short_of_disk_is_what_is_to_blame() -> None:
         box = replace(box, limits=replace(SMALL, reserve_bytes=reserve))
         with pytest.raises(DiskShort, match="came to have less than") as caught:
             box.run(["bash", "-c", "head -c 15M /dev/zero > part; sync part; sleep 60"])
+    assert not caught.value.before
+
+
+def test_a_host_that_takes_few_further_files_is_what_is_to_blame() -> None:
+    with pytest.raises(
+        DiskShort, match=r"has room for less than \d+ files in .*set TMPDIR"
+    ) as caught:
+        run("exit 3", limits=replace(SMALL, reserve_entries=1 << 60))
+    assert caught.value.before
+    with Sandbox.temporary((), SMALL) as box:
+        most = os.statvfs(box.directory).f_favail - 300
+        box = replace(box, limits=replace(SMALL, reserve_entries=most))
+        with pytest.raises(DiskShort, match="came to have room for less than") as caught:
+            box.run(["bash", "-c", "for i in $(seq 900); do : > $i; done; sleep 60"])
     assert not caught.value.before
 
 
@@ -319,12 +341,26 @@ time.sleep(60)
 """
 
 
-def test_memory_of_the_kernel_behind_sockets_counts(stranger: bool) -> None:
+UNREAD = """
+import socket, time
+held = []
+for number in range(90):
+    held.append(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+    held[-1].bind(f"\\0{number}")
+    for _ in range(10):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+            sender.sendto(bytes(50_000), held[-1].getsockname())
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("script", [SOCKETS, UNREAD], ids=["held", "closed with messages unread"])
+def test_memory_of_the_kernel_behind_sockets_counts(script: str, stranger: bool) -> None:
     with (
         Sandbox.temporary((), SMALL, stranger=stranger) as box,
         pytest.raises(CaptureFailed, match="the run used more than 200 MiB of memory"),
     ):
-        box.run(["/usr/bin/python3", "-c", SOCKETS])
+        box.run(["/usr/bin/python3", "-c", script])
 
 
 def test_open_files_are_limited() -> None:

@@ -16,6 +16,7 @@ import pytest
 
 from searchspace.job import load_job
 from storage.storage import Storage
+from tests.disks import leave_free
 from tests.workers.conftest import create, job_document
 from workers import applications, preparation_claim, prepare
 from workers.capture_build import WRAPPERS
@@ -156,6 +157,22 @@ def test_a_job_waits_as_long_as_the_host_has_no_room_on_its_disk(
     Preparer(storage).prepare(job.id)
     assert storage.jobs.get(job.id).space is not None
     assert "waiting" not in log_of(storage, job.id)
+
+
+def test_a_job_waits_where_its_source_tree_has_no_room(
+    storage: Storage,
+    source: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    job = create(storage, source_job(source))
+    with monkeypatch.context() as patch:
+        leave_free(patch, 64 << 20)
+        short = Preparer(storage, policy=CapturePolicy(limits=Limits(reserve_bytes=0)))
+        for _ in range(8):
+            short.prepare(job.id)
+    assert storage.jobs.get(job.id).state == "preparing"
+    assert "the job waits: the packed source tree takes 1 MiB in " in caplog.text
 
 
 def test_another_source_build_or_number_of_ranks_is_another_application(

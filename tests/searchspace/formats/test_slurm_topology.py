@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from searchspace.errors import InvalidInput
+from searchspace.formats.host_list import MOST_NAMES
 from searchspace.formats.slurm_topology import read_slurm_topology
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize(
@@ -47,3 +54,35 @@ def test_a_long_list_over_many_lines_is_read() -> None:
 def test_a_line_that_goes_on_is_called_by_its_first() -> None:
     with pytest.raises(InvalidInput, match=r"^line 2 is not known: 'SwitchName=b  Foo=1'"):
         read_slurm_topology("SwitchName=a Nodes=n1\nSwitchName=b \\\nFoo=1\n")
+
+
+def test_as_many_nodes_as_a_list_may_name_are_read() -> None:
+    fabric = read_slurm_topology(f"SwitchName=a Nodes=n[1-{MOST_NAMES}]")
+    assert len(fabric.host_names) == MOST_NAMES
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SwitchName=a Nodes=n[0-1048573]",
+        "\n".join(f"SwitchName=s{k} Nodes=n{k}-[0-65535]" for k in range(16)),
+    ],
+    ids=["a list", "many lines"],
+)
+def test_names_that_would_take_half_a_gigabyte_are_refused(text: str) -> None:
+    script = f"""
+import resource
+from searchspace.errors import InvalidInput
+from searchspace.formats.slurm_topology import read_slurm_topology
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    read_slurm_topology({text!r})
+except InvalidInput as error:
+    print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024, error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    mebibytes, _, message = done.stdout.partition(" ")
+    assert "more than 65536 n" in message
+    assert int(mebibytes) < 100

@@ -5,6 +5,7 @@ import os
 import stat
 import struct
 import tarfile
+import tempfile
 import threading
 import zipfile
 from collections.abc import Callable
@@ -14,9 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from searchspace.disk_room import NoRoom
 from searchspace.errors import InvalidInput
 from searchspace.formats import source_archive
 from searchspace.formats.source_archive import pack, unpack
+from tests.disks import leave_free
 from tests.searchspace.formats.hostile_archives import MIB, pack_within
 
 FILES = {"Makefile": b"all:\n", "src/main.c": b"int main;\n", "src/deep/data.bin": bytes(3000)}
@@ -267,6 +270,49 @@ def test_damaged_archives_are_refused_or_read_but_never_crash(
         return
     (folder / "out").mkdir()
     unpack(folder / "packed", folder / "out")
+
+
+@pytest.mark.parametrize("kind", ["tree", "tar", "tar.gz", "zip"])
+def test_what_has_no_room_on_the_disk_is_refused_before_it_is_written(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / f"source.{kind}"
+    tree = write_tree(source if kind == "tree" else tmp_path / "tree")
+    (tree / "large").write_bytes(bytes(3 * MIB))
+    if kind == "zip":
+        write_zip(source, tree)
+    elif kind != "tree":
+        write_tar(source, tree, "top", "w:gz" if kind == "tar.gz" else "w")
+    packed, target = tmp_path / "packed.tar.gz", tmp_path / "target"
+    target.mkdir()
+    pack(source, packed)
+    for free, what in ((66 * MIB, "the (packed )?source tree"), (64 * MIB, "")):
+        leave_free(monkeypatch, free)
+        with pytest.raises(NoRoom, match=rf"{what} takes \d MiB in .* {free // MIB} MiB are free"):
+            pack(source, tmp_path / "again.tar.gz")
+        with pytest.raises(NoRoom, match=rf"{what} takes \d MiB in .* {free // MIB} MiB are free"):
+            unpack(packed, target)
+        assert list(target.iterdir()) == []
+    leave_free(monkeypatch, 1 << 30, entries=1004)
+    with pytest.raises(NoRoom, match="1004 can be made and 1000 have to remain"):
+        unpack(packed, target)
+    assert list(target.iterdir()) == []
+
+
+def test_a_disk_that_is_full_is_no_fault_of_the_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = write_tree(tmp_path / "tree")
+    archives = [
+        tree,
+        write_tar(tmp_path / "a.tar.gz", tree, "top"),
+        write_zip(tmp_path / "z", tree),
+    ]
+    full = Path("/dev/full")
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda: full.open("wb", buffering=0))
+    for archive in archives:
+        with pytest.raises(NoRoom, match="came to be full while a source tree was written"):
+            pack(archive, tmp_path / "packed.tar.gz")
 
 
 def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
