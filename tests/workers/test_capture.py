@@ -110,6 +110,7 @@ def test_a_program_without_the_recorder_is_refused(tmp_path: Path) -> None:
     "call",
     [
         "MPI_Win_create",
+        "MPI_Request_get_status",
         "MPI_Put",
         "MPI_Cancel",
         "MPI_Ineighbor_alltoallw",

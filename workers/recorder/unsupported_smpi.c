@@ -5,3 +5,5 @@
 UNSUPPORTED_UNDER_SMPI(MPI_Cancel, mpi_cancel_)
 /* The request of what a matched probe found would have to tell later whose message it was. */
 UNSUPPORTED_UNDER_SMPI(MPI_Imrecv, mpi_imrecv_)
+/* It says of every request that it is over. */
+UNSUPPORTED_UNDER_SMPI(MPI_Request_get_status, mpi_request_get_status_)

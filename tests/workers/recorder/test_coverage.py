@@ -14,7 +14,7 @@ LOCAL = re.compile(
     r"|(Alloc_mem|Free_mem|Buffer_(attach|detach)|Aint_(add|diff))"
     r"|(Type|Group|Info|Errhandler|Op|Attr|Keyval|Error|Status|Message)_\w+"
     r"|Add_error_\w+|(Pack|Unpack)\w*|Reduce_local|Register_datarep|Test_cancelled"
-    r"|Request_(c2f|f2c|get_status)"
+    r"|Request_(c2f|f2c)"
     r"|Comm_(c2f|f2c|rank|size|group|compare|test_inter|remote_\w+|get_\w+|set_\w+|call_errhandler"
     r"|create_(keyval|errhandler)|delete_attr|free_keyval)"
     r"|(Cart_(coords|get|map|rank|shift)|Cartdim_get|Dims_create|Topo_test)"

@@ -17,6 +17,8 @@ int main(int argc, char **argv)
     MPI_Put(&data, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_WIN_NULL);
   if (strcmp(call, "MPI_Cancel") == 0)
     MPI_Cancel(&request);
+  if (strcmp(call, "MPI_Request_get_status") == 0)
+    MPI_Request_get_status(request, &data, MPI_STATUS_IGNORE);
   if (strcmp(call, "MPI_Ineighbor_alltoallw") == 0)
     MPI_Ineighbor_alltoallw(&data, &one, &offset, &type, &data, &one, &offset, &type,
                             MPI_COMM_WORLD, &request);
