@@ -17,16 +17,30 @@ namespace {
 // A few hundred MB in memory; MPI libraries have some thousands at a time.
 constexpr std::size_t kMostCommunicators = 1'000'000;
 constexpr std::size_t kMostKnown = 50'000'000;  // by all ranks together; 36 bytes each
+// All but 16 have a single coordinate, since traces have 65,536 ranks at most; cutting a grid takes time and
+// memory with ranks x dimensions.
+constexpr std::int32_t kMostDimensions = 128;
+
+/// A group that is given as a list of ranks of a parent.
+struct Group {
+  Members ranks;                         // of the world
+  std::vector<bool> chosen;              // by rank of the parent
+  std::shared_ptr<std::size_t> arrived;  // how many have come to its creation, where they come by themselves
+};
 
 /// A communicator while it is being resolved. Creations on it happen one after the other.
 struct Communicator {
   std::shared_ptr<const Members> members;
   std::vector<std::int32_t> extents;   // of a Cartesian communicator
   std::vector<std::uint32_t> arrived;  // members that have come to the next creation
-  std::map<Members, Members> groups;   // of each group in it, those that have come to its creation
+  std::map<Members, std::shared_ptr<std::size_t>> arrived_of;  // of each group that is being created
 };
 
 using Handle = std::shared_ptr<Communicator>;
+
+/// Groups by the list that gives them. Ranks that share their calls share the list: if each read it anew,
+/// that would take time with the square of their number.
+using Groups = std::map<const std::int32_t*, Group>;
 
 class Resolver {
  public:
@@ -104,14 +118,18 @@ class Resolver {
 
   /// The ranks of a group come to its creation by themselves, in any order.
   void arrive_in_group(Communicator& parent, std::uint32_t rank) {
-    Members group = group_of(parent, rank);
-    if (std::find(group.begin(), group.end(), rank) == group.end())
-      throw TraceError(place(rank) + ": the rank is not in the group");
-    Members& arrived = parent.groups[group];
-    arrived.push_back(rank);
-    if (arrived.size() < group.size()) return;
-    parent.groups.erase(group);
-    complete_groups_.push_back(std::move(group));
+    Groups& given = given_[&parent];
+    Group& group = group_of(parent, rank, given);
+    if (!is_in(group, rank)) throw TraceError(place(rank) + ": the rank is not in the group");
+    if (!group.arrived) {
+      std::shared_ptr<std::size_t>& arrived = parent.arrived_of[group.ranks];
+      if (!arrived) arrived = std::make_shared<std::size_t>(0);
+      group.arrived = arrived;
+    }
+    if (++*group.arrived < group.ranks.size()) return;
+    parent.arrived_of.erase(group.ranks);
+    complete_groups_.push_back(std::move(group.ranks));
+    given.erase(values(rank));
   }
 
   void create(Communicator& parent) {
@@ -184,38 +202,50 @@ class Resolver {
     }
   }
 
-  /// The group that a rank gives, as ranks of the world.
-  Members group_of(const Communicator& parent, std::uint32_t rank) const {
+  /// The group that a rank gives; `given` are those that others gave, to which it is added.
+  Group& group_of(const Communicator& parent, std::uint32_t rank, Groups& given) const {
     const std::int32_t* const list = values(rank);
-    std::vector<bool> chosen(parent.members->size(), false);
-    Members group;
+    const auto [found, is_new] = given.try_emplace(list);
+    Group& group = found->second;
+    if (!is_new) return group;
+    group.chosen.assign(parent.members->size(), false);
     for (std::int32_t item = 1; item <= list[0]; ++item) {
       const auto index = static_cast<std::size_t>(list[item]);
-      if (index >= chosen.size() || chosen[index])
+      if (index >= group.chosen.size() || group.chosen[index])
         throw TraceError(place(rank) + ": a rank of the group does not exist or comes twice");
-      chosen[index] = true;
-      group.push_back((*parent.members)[index]);
+      group.chosen[index] = true;
+      group.ranks.push_back((*parent.members)[index]);
     }
     return group;
+  }
+
+  bool is_in(const Group& group, std::uint32_t rank) const {
+    return group.chosen[trace_.ranks[rank].places[current(rank).communicator]];
+  }
+
+  /// Whether the groups, or the extents of grids, that two ranks give are the same.
+  bool give_alike(std::uint32_t one, std::uint32_t other) const {
+    const std::int32_t *const list = values(one), *const second = values(other);
+    return list == second || std::equal(list, list + 1 + list[0], second, second + 1 + second[0]);
   }
 
   /// Ranks may give groups that differ, as long as all of a group give the same one.
   void create_group(const Communicator& parent) {
     std::set<std::uint32_t> served;
+    Groups given;
     for (const std::uint32_t rank : *parent.members) {
       if (served.count(rank) != 0) continue;
-      const Members group = group_of(parent, rank);
-      if (std::find(group.begin(), group.end(), rank) == group.end()) {
+      const Group& group = group_of(parent, rank, given);
+      if (!is_in(group, rank)) {
         give_none(rank);
         continue;
       }
-      const std::int32_t* const list = values(rank);
-      for (const std::uint32_t other : group) {
-        if (!std::equal(list, list + list[0] + 1, values(other), values(other) + values(other)[0] + 1))
+      for (const std::uint32_t other : group.ranks) {
+        if (!give_alike(rank, other))
           throw TraceError(place(other) + ": its group is not that of rank " + std::to_string(rank));
         served.insert(other);
       }
-      give(group, make(group));
+      give(group.ranks, make(group.ranks));
     }
   }
 
@@ -225,6 +255,9 @@ class Resolver {
     const std::int32_t* const list = values(first);
     const std::int32_t dims = list[0];
     if (dims == 0) throw TraceError(place(first) + ": a grid without dimensions");
+    if (dims > kMostDimensions)
+      throw TraceError(place(first) + ": a grid of more than " + std::to_string(kMostDimensions) +
+                       " dimensions");
     std::size_t nodes = 1;
     for (std::int32_t dim = 1; dim <= dims; ++dim) {
       nodes *= static_cast<std::size_t>(list[dim]);
@@ -232,7 +265,7 @@ class Resolver {
         throw TraceError(place(first) + ": the grid does not fit the communicator");
     }
     for (const std::uint32_t rank : *parent.members)
-      if (!std::equal(list, list + dims + 1, values(rank), values(rank) + values(rank)[0] + 1))
+      if (!give_alike(first, rank))
         throw TraceError(place(rank) + ": its grid is not that of rank " + std::to_string(first));
     const auto end = parent.members->begin() + static_cast<std::ptrdiff_t>(nodes);
     const Members ranks(parent.members->begin(), end);
@@ -277,6 +310,7 @@ class Resolver {
   std::vector<std::size_t> at_;             // of each rank, the creation it has come to
   std::vector<std::vector<Handle>> owned_;  // of each rank, its communicators by number
   std::vector<Handle> complete_;            // whose members have all come to a creation
+  std::map<const Communicator*, Groups> given_;  // to creations by groups that are not complete
   std::vector<Members> complete_groups_;    // whose ranks have all come to its creation
 };
 

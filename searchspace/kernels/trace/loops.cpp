@@ -16,6 +16,9 @@ constexpr std::int32_t kIterationLevel = 1;  // of marks
 constexpr double kLeastShare = 0.05;  // of a stretch's calls that a loop worth cutting covers
 constexpr double kLikeVolume = 1.1;   // most bytes of an iteration over least, where they may vary
 constexpr double kLeastLikeVolume = 2;  // the same for iterations that nothing but marks tells
+// A loop takes memory with iterations x ranks, which a file of some bytes can make without end.
+constexpr std::size_t kMostPlaces = std::size_t{1} << 25U;  // of ranks in iterations, 4 bytes each
+constexpr std::size_t kLeastTakingPart = 4;  // where there are more: one of so many ranks, in the mean
 constexpr double kMostlyAlike = 0.8;  // share of marked iterations that make the loop regular
 
 constexpr std::array<Likeness, 3> kLikenesses = {Likeness::exact, Likeness::sizes,
@@ -163,11 +166,19 @@ bool of_like_volume(const AllCalls& all, const std::vector<Cut>& cuts, double fa
   return most <= factor * least;
 }
 
+/// Most cuts of a loop between two cuts.
+std::size_t most_cuts(const Cut& first, const Cut& last) {
+  std::size_t calls = 0;
+  for (std::size_t rank = 0; rank < first.size(); ++rank) calls += last[rank] - first[rank];
+  return std::max(kMostPlaces, kLeastTakingPart * calls) / first.size();
+}
+
 /// The loop that repeats `repetition` of the calls of one rank, which begin at `first`.
 std::optional<Loop> follow_repetition(const AllCalls& all, const Cut& first, const Cut& last,
                                       std::size_t rank, const Repetition& repetition,
                                       std::size_t least, Likeness likeness) {
   MovingCut moving(all, first);
+  const std::size_t most = most_cuts(first, last);
   const auto period = static_cast<std::uint32_t>(repetition.period);
   const auto end = static_cast<std::uint32_t>(first[rank] + repetition.first +
                                               repetition.period * repetition.count);
@@ -180,6 +191,7 @@ std::optional<Loop> follow_repetition(const AllCalls& all, const Cut& first, con
     if (!within(reached, last)) break;
     // What ties the first cut to others may move it; by the period, no later one may move again.
     if (!cuts.empty() && reached[rank] != wanted) break;
+    if (cuts.size() == most) return std::nullopt;
     cuts.push_back(reached);
     wanted = reached[rank] + period;
   }

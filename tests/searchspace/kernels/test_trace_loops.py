@@ -53,6 +53,19 @@ def test_a_loop_is_found_without_marks(tmp_path: Path) -> None:
     assert loop["calls"] == 16
 
 
+def test_iterations_in_which_nearly_all_ranks_are_idle_are_no_loop_where_there_are_very_many(
+    tmp_path: Path,
+) -> None:
+    """It would take memory for every rank in each of them."""
+
+    def alone(calls: int) -> Path:
+        return trace(tmp_path, [encode("wtime") * calls, *[b""] * 511])
+
+    (loop,) = trace_loops(alone(60_000))
+    assert loop["iterations"] == 60_000
+    assert trace_loops(alone(70_000)) == []
+
+
 RANKS = 4
 
 

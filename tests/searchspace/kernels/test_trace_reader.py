@@ -153,6 +153,16 @@ def test_rows_of_a_grid_become_communicators(tmp_path: Path) -> None:
     }
 
 
+def test_a_grid_may_have_many_dimensions_of_one(tmp_path: Path) -> None:
+    """But not so many that cutting it takes more memory than a reader has."""
+    rows = encode("cart_sub", comm=2, remain=[0] * 128) + encode("barrier", comm=3)
+    path = trace(tmp_path, *[encode("cart_create", dims=[2, 1, *[1, 0] * 127]) + rows] * 2)
+    assert trace_summary(path)["communicators"] == {"barrier": [[0], [1]]}
+    path = trace(tmp_path, *[encode("cart_create", dims=[2, 1, *[1, 0] * 128])] * 2)
+    with pytest.raises(InvalidInput, match="rank 0, cart_create: a grid of more than 128 dimens"):
+        trace_summary(path)
+
+
 def test_groups_may_differ_where_they_are_disjoint(tmp_path: Path) -> None:
     def rank(*group: int) -> bytes:
         made = encode("comm_create", ranks=list(group))

@@ -89,6 +89,7 @@ class GridEmbedding {
 
  private:
   static constexpr std::size_t kMostTried = 3000;
+  static constexpr std::size_t kMostShared = 100'000'000;  ///< steps: few ways may end in any that fits
   static constexpr std::size_t kMostWeighed = std::size_t{1} << 20U;  ///< ranks x embeddings
   static constexpr double kSame = 1e-9;  ///< prices that differ by less, relative, are equal
 
@@ -186,6 +187,7 @@ class GridEmbedding {
 
   /// Shares an axis of the box, of which `room` is left, among the lattice's axes.
   void share(std::size_t turn, std::size_t next, std::int32_t room) {
+    ++shared_;
     if (done()) return;
     if (turn == turns_.size()) {
       if (std::all_of(left_.begin(), left_.end(), [](std::int32_t rest) { return rest == 1; }))
@@ -235,7 +237,8 @@ class GridEmbedding {
 
   /// No flow between nodes can take less than one hop.
   bool done() const {
-    return tried_ >= kMostTried || (!best_.empty() && best_price_ <= least_price_);
+    return tried_ >= kMostTried || shared_ >= kMostShared ||
+           (!best_.empty() && best_price_ <= least_price_);
   }
 
   void price() {
@@ -299,7 +302,7 @@ class GridEmbedding {
   std::vector<std::int32_t> values_;        ///< of the digits at a point
   double best_price_ = 0, least_price_ = 0;
   double best_load_ = -1;  ///< of the busiest cable; below 0 where nobody asked
-  std::size_t tried_ = 0, weighed_ = 0;
+  std::size_t tried_ = 0, shared_ = 0, weighed_ = 0;
 };
 
 /// A closed tour over `length` nodes of a box: a comb whose teeth are pairs of lines, and back along
