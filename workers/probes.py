@@ -4,6 +4,11 @@ The calls of one collective alone are simulated under every algorithm that a job
 network. Algorithms that leave the same loads on all cables and end every rank at the same time, in
 two placements of the ranks, are the same at these sizes; one that stops the program would do so in
 every trial.
+
+What a collective does may hang on the algorithms of others: an all-reduce may call the broadcast
+that was chosen, and making a communicator calls several collectives. So the calls are simulated
+again beside algorithms of the others that are the same by themselves. Where that makes a
+difference, these are told apart beside this algorithm.
 """
 
 from __future__ import annotations
@@ -12,16 +17,16 @@ import itertools
 import math
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from searchspace.collectives import COLLECTIVES, DEFAULT, Groups
 from searchspace.collectives.by_size import PARAMETER, parsed, range_name, ranges_of
-from searchspace.configuration import Configuration, Value, sha256_of
+from searchspace.configuration import Configuration, Value, canonical_json, sha256_of
 from searchspace.insight.known import Probe, Probes
 from searchspace.insight.probe_trace import write_probe_trace
 from searchspace.machine import NetworkModel
@@ -48,6 +53,8 @@ that has begun takes comes on top. Time would make a search depend on how busy i
 _LEAST_MESSAGES = 100  # that a probe counts for, whatever it sends
 _WALL_SECONDS = 60.0  # for what never gets on
 _TRIES = 3
+_TURNS = 2
+"""How often at least a collective is probed beside other algorithms of the others."""
 _STOPS = frozenset({"crash", "deadlock"})
 
 
@@ -93,50 +100,72 @@ def probe(bench: Bench) -> Probes:
     chosen = [p.name for p in bench.space.parameters if p.size > 1]
     if bench.ranks > MOST_RANKS or not any(n == _MPI or n.startswith(PARAMETER) for n in chosen):
         return Probes()
-    entries = {}
+    with tempfile.TemporaryDirectory(prefix="hamtune-probe-") as directory:
+        probings = _by_themselves(bench, Path(directory), chosen)
+        twins = {probing.name: probing.twins() for probing in probings}
+        for probing in probings:
+            probing.beside_others(twins, _PROBES * bench.messages // len(probings))
+    return Probes({probing.range: probing.found for probing in probings if probing.found})
+
+
+def _by_themselves(bench: Bench, directory: Path, chosen: Sequence[str]) -> list[_Probing]:
+    """The collectives whose calls can be played, each probed while the others are at defaults."""
+    probings = []
     left = _PROBES * bench.messages
     ranges = ranges_of(parameter.name for parameter in bench.space.parameters)
     # Those that are chosen first: they have the most to tell.
     for collective in sorted(bench.called, key=lambda name: (PARAMETER + name not in chosen, name)):
         begins = ranges.get(collective, (0,))
         for since, until in itertools.zip_longest(begins, begins[1:], fillvalue=math.inf):
-            if collective in COLLECTIVES and left > 0:
-                sizes = (int(since), until)
-                found, took = _probe_one(bench, collective, sizes)
-                left -= took
-                if found:
-                    entries[range_name(collective, int(since))] = found
-    return Probes(entries)
+            if collective not in COLLECTIVES or left <= 0:
+                continue
+            traces = directory / range_name(collective, int(since))
+            probing = _Probing(bench, collective, (int(since), until), traces)
+            if probing.by_itself():
+                probings.append(probing)
+            left -= probing.messages
+    return probings
 
 
-def _probe_one(
-    bench: Bench, collective: str, sizes: tuple[int, float]
-) -> tuple[dict[tuple[str, str], Probe], int]:
-    with tempfile.TemporaryDirectory(prefix="hamtune-probe-") as directory, ExitStack() as stack:
-        paths = [Path(directory) / f"probe-{index}.ht" for index in range(len(bench.traces))]
-        called = [
-            write_probe_trace(trace, collective, path, most_flops=bench.flops, sizes=sizes)
-            for trace, path in zip(bench.traces, paths, strict=True)
-        ]
-        if "unread" in called or set(called) == {"none"}:
-            return {}, 0
-        simulator = stack.enter_context(Simulator(paths, gives_way=True))
-        probing = _Probing(bench, collective, simulator, whole="some" not in called)
-        try:
-            return probing.run(), probing.messages
-        except SimulatorError:
-            return {}, probing.messages
+class _Beside(NamedTuple):
+    """What an algorithm does beside others.
+
+    Attributes:
+        mark: Equal for algorithms that do the same.
+        groups: `Probe.beside`.
+    """
+
+    mark: str
+    groups: dict[str, dict[str, int]]
 
 
 class _Probing:
-    """Probes of one collective."""
+    """Probes of the calls of one collective, or of those of a range of sizes.
 
-    def __init__(self, bench: Bench, collective: str, simulator: Simulator, *, whole: bool) -> None:
-        self._whole = whole
+    Args:
+        bench: What they are made with.
+        collective: Whose calls.
+        sizes: Only calls of so many bytes and more, and fewer than the second.
+        directory: Of their traces; it is made.
+
+    Attributes:
+        range: What `Probes` calls them.
+        name: The parameter whose values are probed.
+        messages: That were sent so far.
+        found: By algorithm and MPI implementation; nothing where the simulator gave up.
+    """
+
+    def __init__(
+        self, bench: Bench, collective: str, sizes: tuple[int, float], directory: Path
+    ) -> None:
+        self.range = range_name(collective, sizes[0])
+        self.name = PARAMETER + collective
+        self.messages = 0
+        self.found: dict[tuple[str, str], Probe] = {}
         self._bench = bench
-        self._name = PARAMETER + collective
-        self._simulator = simulator
-        self._algorithms = tuple(map(str, bench.values(self._name)))
+        self._sizes = sizes
+        self._directory = directory
+        self._algorithms = tuple(map(str, bench.values(self.name)))
         self._mpis = tuple(map(str, bench.values(_MPI)))
         self._others = {
             parameter.name: tuple(parameter.every())
@@ -145,48 +174,151 @@ class _Probing:
         }
         # Any placement of the ranks but the one that mappers begin with.
         self._shuffled = np.random.default_rng(0).permutation(bench.ranks)
-        self._alike: dict[str, int] = {}
-        self.messages = 0  # that were sent
+        self._paths: list[Path] = []
+        self._whole = False
+        self._marks: dict[tuple[str, str], str | None] = {}
 
-    def run(self) -> dict[tuple[str, str], Probe]:
-        found: dict[tuple[str, str], Probe] = {}
-        for algorithm in self._algorithms:
-            answers = {mpi: self._answer(algorithm, mpi, None) for mpi in self._mpis}
-            marks = {mpi: self._marks(algorithm, mpi, answers[mpi]) for mpi in self._mpis}
-            by_itself = self._whole and not self._hangs_on_others(algorithm, answers[self._mpis[0]])
-            for mpi in self._mpis:
-                alike = self._number(marks[mpi]) if by_itself else None
-                found[algorithm, mpi] = _probe_of(answers[mpi], alike)
-        return found
+    def by_itself(self) -> bool:
+        """Probes every algorithm while other collectives have theirs by default.
 
-    def _hangs_on_others(self, algorithm: str, answer: Mapping[str, Any]) -> bool:
-        """Whether it makes a difference which algorithms other collectives have."""
-        for turn in range(2):
-            others = {
-                name: values[(len(values) // 2 + turn) % len(values)]
-                for name, values in self._others.items()
-            }
-            if not others:
-                return False
-            again = self._answer(algorithm, self._mpis[0], None, others)
-            if again["status"] != "infeasible" and _mark(again) != _mark(answer):
-                return True
+        Returns:
+            Whether there is anything to probe, and the simulator did not give up.
+        """
+        self._directory.mkdir()
+        traces = self._bench.traces
+        self._paths = [self._directory / f"{index}.ht" for index in range(len(traces))]
+        called = [
+            write_probe_trace(
+                trace,
+                self.name.removeprefix(PARAMETER),
+                path,
+                most_flops=self._bench.flops,
+                sizes=self._sizes,
+            )
+            for trace, path in zip(traces, self._paths, strict=True)
+        ]
+        if "unread" in called or set(called) == {"none"}:
+            return False
+        self._whole = "some" not in called
+        with suppress(SimulatorError), Simulator(self._paths, gives_way=True) as simulator:
+            for one in itertools.product(self._algorithms, self._mpis):
+                answer = self._answer(simulator, *one)
+                self._marks[one] = self._both_marks(simulator, *one, answer)
+                self.found[one] = _probe_of(answer)
+            return True
+        self.found = {}
         return False
 
-    def _marks(self, algorithm: str, mpi: str, answer: Mapping[str, Any]) -> str | None:
+    def twins(self) -> list[tuple[str, str]]:
+        """Pairs of algorithms that are the same by themselves, each of which stands for a group."""
+        firsts: dict[str, str] = {}
+        pairs = []
+        for algorithm in self._algorithms:
+            mark = self._marks[algorithm, self._mpis[0]]
+            if mark is not None and firsts.setdefault(mark, algorithm) != algorithm:
+                pairs.append((firsts[mark], algorithm))
+        return pairs
+
+    def beside_others(self, twins: Mapping[str, Sequence[tuple[str, str]]], messages: int) -> None:
+        """Finds which algorithms are the same whatever the others are, and numbers them.
+
+        Args:
+            twins: By parameter, pairs of algorithms of the others that are the same by themselves.
+            messages: How many this may send.
+        """
+        if not self._whole:
+            return
+        each = max(_LEAST_MESSAGES, self.messages // (2 * len(self.found)))
+        turns = max(_TURNS, messages // (2 * each * len(self.found)))
+        numbers: dict[Any, int] = {}
+        by_mark: dict[tuple[str, str | None], _Beside | None] = {}
+        try:
+            with Simulator(self._paths, gives_way=True) as simulator:
+                for one, probe in self.found.items():
+                    key = (one[0], self._marks[one])
+                    if key not in by_mark:
+                        by_mark[key] = self._beside(simulator, *one, self._pairs(twins, turns))
+                    beside = by_mark[key]
+                    if beside is not None:
+                        number = numbers.setdefault(beside.mark, len(numbers))
+                        self.found[one] = replace(probe, alike=number, beside=beside.groups)
+        except SimulatorError:
+            self.found = {}
+
+    def _pairs(
+        self, twins: Mapping[str, Sequence[tuple[str, str]]], turns: int
+    ) -> list[tuple[dict[str, str], dict[str, str]]]:
+        """What the others are in turns: one algorithm each, and its twin where it has one."""
+        draw = np.random.default_rng(0)
+        drawn = {}
+        for name, values in self._others.items():
+            pairs = list(twins.get(name, ())) or [(str(value), str(value)) for value in values[1:]]
+            drawn[name] = [pairs[i] for i in draw.permutation(len(pairs))]
+        most = max((len(pairs) for name, pairs in drawn.items() if twins.get(name)), default=0)
+        return [
+            (
+                {name: pairs[turn % len(pairs)][0] for name, pairs in drawn.items() if pairs},
+                {name: pairs[turn % len(pairs)][1] for name, pairs in drawn.items() if pairs},
+            )
+            for turn in range(min(turns, max(_TURNS, most)) if drawn else 0)
+        ]
+
+    def _beside(
+        self,
+        simulator: Simulator,
+        algorithm: str,
+        mpi: str,
+        pairs: Sequence[tuple[dict[str, str], dict[str, str]]],
+    ) -> _Beside | None:
+        """What tells an algorithm from others; None where what it hangs on is not known."""
+        marks = [self._marks[algorithm, mpi]]
+        if marks == [None]:
+            return None
+        told: dict[str, str] = {}
+
+        def mark_beside(others: Mapping[str, Value]) -> str:
+            key = canonical_json(dict(others))
+            if key not in told:
+                told[key] = _mark(self._answer(simulator, algorithm, mpi, others=others))
+            return told[key]
+
+        groups: dict[str, dict[str, int]] = {}
+        for ones, others in pairs:
+            marks.append(mark_beside(ones))
+            if marks[-1] == mark_beside(others):
+                continue
+            for name in ones:
+                if name not in groups and ones[name] != others[name]:
+                    groups[name] = self._grouped(name, mark_beside)
+            if not any(len(set(of.values())) > 1 for of in groups.values()):
+                return None  # it hangs on several at once
+        return _Beside(sha256_of([*marks, canonical_json(groups)]), groups)
+
+    def _grouped(
+        self, name: str, mark_beside: Callable[[Mapping[str, Value]], str]
+    ) -> dict[str, int]:
+        """The algorithms of another collective, by number; equal where they make no difference."""
+        numbers: dict[str, int] = {}
+        return {
+            str(value): numbers.setdefault(mark_beside({name: value}), len(numbers))
+            for value in self._others[name]
+        }
+
+    def _both_marks(
+        self, simulator: Simulator, algorithm: str, mpi: str, answer: Mapping[str, Any]
+    ) -> str | None:
         if answer["status"] != "completed":
             return None
-        moved = self._answer(algorithm, mpi, self._shuffled)
+        moved = self._answer(simulator, algorithm, mpi, shuffled=self._shuffled)
         return sha256_of([_mark(answer), _mark(moved)])
-
-    def _number(self, mark: str | None) -> int | None:
-        return None if mark is None else self._alike.setdefault(mark, len(self._alike))
 
     def _answer(
         self,
+        simulator: Simulator,
         algorithm: str,
         mpi: str,
-        shuffled: Any,
+        *,
+        shuffled: Any = None,
         others: Mapping[str, Value] | None = None,
     ) -> dict[str, Any]:
         start = {
@@ -194,9 +326,9 @@ class _Probing:
             for name, value in self._bench.space.default().items()
             if not name.startswith(PARAMETER)
         }
-        chosen = {**start, **(others or {}), _MPI: mpi, self._name: algorithm}
-        if self._name not in {p.name for p in self._bench.space.parameters}:
-            del chosen[self._name]
+        chosen = {**start, **(others or {}), _MPI: mpi, self.name: algorithm}
+        if self.name not in {p.name for p in self._bench.space.parameters}:
+            del chosen[self.name]
         try:
             resolved = self._bench.resolve(Configuration(chosen))
         except Infeasible as error:
@@ -204,17 +336,17 @@ class _Probing:
         if shuffled is not None:
             hosts = tuple(resolved.rank_hosts[rank] for rank in shuffled)
             resolved = replace(resolved, rank_hosts=hosts)
-        answer = self._simulated(self._bench.request(resolved))
+        answer = self._simulated(simulator, self._bench.request(resolved))
         completed = answer["status"] == "completed"
         sent = answer["messages"] if completed else self._bench.messages
         self.messages += max(sent, _LEAST_MESSAGES)
         return answer
 
-    def _simulated(self, request: Mapping[str, Any]) -> dict[str, Any]:
+    def _simulated(self, simulator: Simulator, request: Mapping[str, Any]) -> dict[str, Any]:
         """What the simulator answers; what ends it from outside says nothing of the algorithm."""
         for left in range(_TRIES - 1, -1, -1):
             try:
-                answer = self._simulator.evaluate(
+                answer = simulator.evaluate(
                     request, messages=self._bench.messages, wall_seconds=_WALL_SECONDS
                 )
             except SimulatorError:
@@ -233,9 +365,9 @@ def _mark(answer: Mapping[str, Any]) -> str:
     return sha256_of([answer["rank_finish_times"], answer["link_loads"]])
 
 
-def _probe_of(answer: Mapping[str, Any], alike: int | None) -> Probe:
+def _probe_of(answer: Mapping[str, Any]) -> Probe:
     if answer["status"] == "completed":
-        return Probe(float(answer["simulated_time"]), alike)
+        return Probe(float(answer["simulated_time"]), None)
     # What met a limit may do better in a trial, which has more.
     stops = answer["status"] == "failed" and answer["reason"]["kind"] in _STOPS
     return Probe(None, None, answer["reason"]["message"] if stops else None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -25,13 +25,16 @@ class Probe:
     Attributes:
         seconds: Simulated, on one network; None where it stopped the program.
         alike: A number that algorithms share which are the same at these sizes and ranks; None
-            where it hangs on what else is chosen.
+            where that is not known.
         stops: Why it stops the program, where it does.
+        beside: By parameter, the algorithms of other collectives that are told apart beside this
+            one, by number: those of the same number make no difference to it.
     """
 
     seconds: float | None
     alike: int | None
     stops: str | None = None
+    beside: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
 Entries: TypeAlias = dict[str, dict[tuple[str, str], Probe]]
@@ -56,7 +59,8 @@ class Probes:
         for collective, entries in self.entries.items():
             for (algorithm, mpi), one in entries.items():
                 by_mpi = told.setdefault(collective, {}).setdefault(algorithm, {})
-                by_mpi[mpi] = [one.seconds, one.alike, one.stops]
+                beside = [one.beside] if one.beside else []
+                by_mpi[mpi] = [one.seconds, one.alike, one.stops, *beside]
         return told
 
     @classmethod
@@ -192,8 +196,7 @@ class Known:
     def identity(self, configuration: Mapping[str, Value]) -> str:
         """Equal for configurations that are the same run, as far as is known.
 
-        Where an algorithm hangs on what else is chosen, or nothing is known of it, algorithms are
-        told apart by their names.
+        Where nothing is known of an algorithm, all are told apart by their names.
         """
         parts: dict[str, Any] = {
             name: value for name, value in configuration.items() if name.startswith("protocol.")
@@ -207,4 +210,16 @@ class Known:
             parts["mpi"] = configuration.get("mpi", DEFAULTS["mpi"])
         else:
             parts |= {PARAMETER + one[0]: number for one, number in zip(chosen, alike, strict=True)}
+            parts["beside"] = self._beside(chosen)
         return canonical_json(parts)
+
+    def _beside(self, chosen: Sequence[tuple[str, str, str]]) -> list[int]:
+        """How the algorithms are told apart beside each other, in the order of collectives."""
+        algorithms = {PARAMETER + name: algorithm for name, algorithm, _ in chosen}
+        probes = (self.probes.of(*one) for one in chosen)
+        return [
+            numbers[algorithms[other]]
+            for probe in probes
+            if probe is not None
+            for other, numbers in sorted(probe.beside.items())
+        ]
