@@ -5,6 +5,7 @@ set -euo pipefail
 umask 077
 folder=${1:-$(dirname "${BASH_SOURCE[0]}")/secrets}
 mkdir -p "$folder"
+chmod 0700 "$folder"  # also where somebody else has made it
 random() { head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n'; }
 make() { # name, content: whole or not at all
   [ -s "$folder/$1" ] && return

@@ -23,6 +23,7 @@ import csv
 import datetime
 import io
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -131,11 +132,19 @@ def mirror() -> str:
     """Where this system has its packages from."""
     listed = [Path("/etc/apt/sources.list"), *Path("/etc/apt/sources.list.d").glob("*.sources")]
     for path in listed:
-        for line in path.read_text().splitlines() if path.exists() else ():
-            words = line.split()
-            if len(words) > 1 and words[0] in ("URIs:", "deb"):
-                return words[1]
+        found = mirror_of(path.read_text()) if path.exists() else None
+        if found is not None:
+            return found
     raise SystemExit("portable: no mirror in /etc/apt")
+
+
+def mirror_of(listed: str) -> str | None:
+    """The first mirror of a list of sources, in either of apt's two formats."""
+    for line in listed.splitlines():
+        words = re.sub(r"\[.*?\]", " ", line).split()  # options, such as of who signs
+        if len(words) > 1 and words[0] in ("URIs:", "deb"):
+            return words[1]
+    return None
 
 
 def there(tree: Path, command: str) -> list[str]:

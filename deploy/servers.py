@@ -82,7 +82,7 @@ class Server(ABC):
         try:
             self.start()
         except BaseException:
-            self._directory.cleanup()
+            Server.__exit__(self)
             raise
         return self
 
@@ -147,7 +147,11 @@ class PostgreSQL(Server):
     def __enter__(self) -> Self:
         super().__enter__()
         create = [self._binary("createdb"), "-h", "127.0.0.1", "-p", str(self.port)]
-        subprocess.run([*create, "-U", "hamtune", "hamtune"], check=True)
+        try:
+            subprocess.run([*create, "-U", "hamtune", "hamtune"], check=True)
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
 

@@ -32,6 +32,8 @@ _DETAILS = {
     429: "too many requests with this key; wait 1 s",
     500: "the server failed; its log says why under incident 5f0c2a9be1d3",
     503: "the database cannot be used now: connection refused",
+    507: "the disk of this host came to be full while what was sent was written; make room there, "
+    "or set TMPDIR to a directory on another disk",
 }
 
 

@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from searchspace.disk_room import NoRoom
 from searchspace.errors import HamtuneError, InvalidDocument, InvalidInput
 from searchspace.validation import describe
 from storage.errors import Conflict, NotFound, QuotaExceeded, Unavailable
@@ -45,6 +46,7 @@ KINDS = {
     429: ("too-many-requests", "Requests come too often"),
     500: ("server-failed", "The server failed"),
     503: ("unavailable", "The service cannot work just now"),
+    507: ("no-room", "The service has no room for it on its disk"),
 }
 """Type and title of the problems by status; they must not change with Python's phrases."""
 
@@ -151,6 +153,9 @@ def _hamtune_error(request: Request, error: Exception) -> JSONResponse:
             log.warning("%s %s: %s", request.method, request.url.path, error)
             said = str(error) if _is_operator(request) else error.plain
             return problem_response(request, 503, said, headers={"Retry-After": "1"})
+        case NoRoom():
+            log.error("%s %s: %s", request.method, request.url.path, error)
+            return problem_response(request, 507, str(error))
     # Its message is meant for users: what is missing or broken here, and what to do.
     log.error("%s %s: %s", request.method, request.url.path, error, exc_info=error)
     return problem_response(request, 500, str(error))

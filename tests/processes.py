@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+from typing import Literal
 
-__all__ = ["are_running", "children", "is_alive", "ticks_below"]
+__all__ = ["are_running", "children", "ended_with_us", "is_alive", "ticks_below"]
+
+
+def ended_with_us(*command: str, by: Literal["KILL", "TERM"] = "KILL") -> list[str]:
+    """A command that the kernel ends by a signal once the thread that starts it is no more.
+
+    Who is killed has no time to end what it started, and a service that is asked to end waits for
+    evaluations, which a test may be holding up.
+    """
+    program = shutil.which("setpriv")  # by our path, not by that which the command may be given
+    assert program is not None
+    return [program, "--pdeathsig", by, "--", *command]
 
 
 def are_running(*parts: str) -> bool:

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse
 
+from searchspace.disk_room import told_when_full
 from searchspace.jobspec import SourceApplication
 from service.applications import service, uploads
 from service.applications.files import file_of, files_of
@@ -73,6 +74,7 @@ _UPLOAD = {
             413,
             415,
             422,
+            507,
             status=201,
             description="The new application.",
             headers={"Location": "Where the application is."},
@@ -99,15 +101,16 @@ async def upload_application(
     What arrives is checked whole before it is stored. Uploading the same again answers the
     application that was made of it, under its first name.
     """
-    async with uploads.receive(request, settings.upload_limit) as upload:
-        if upload.is_source:
-            application, new = await run_in_threadpool(
-                service.store_source, storage, upload.path, upload.fields
-            )
-        else:
-            application, new = await run_in_threadpool(
-                service.store, storage, upload.path, upload.name or name
-            )
+    with told_when_full("what was sent"):
+        async with uploads.receive(request, settings.upload_limit) as upload:
+            if upload.is_source:
+                application, new = await run_in_threadpool(
+                    service.store_source, storage, upload.path, upload.fields
+                )
+            else:
+                application, new = await run_in_threadpool(
+                    service.store, storage, upload.path, upload.name or name
+                )
     if not new:
         response.status_code = 200
         (application,) = await run_in_threadpool(service.complete, storage, [application])

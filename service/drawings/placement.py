@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import threading
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,7 @@ from service.drawings.network import EXAMPLE as NETWORK
 from service.drawings.network import Drawing, draw
 from storage.errors import Conflict, NotFound
 from storage.networks import StoredNetworks
-from storage.records import Trial
+from storage.records import Application, Job, Trial
 from storage.traces import traces_of
 from storage.view import StorageView
 from workers.tuning_problem import read_spec
@@ -31,6 +33,9 @@ __all__ = ["EXAMPLE", "Placement", "placement"]
 
 MOST_CELLS = 64
 """Rows and columns of a heat map; more hosts share a cell."""
+MOST_AT_ONCE = 1024
+"""Of more ranks one placement is made at a time: what all pairs of 4,096 exchange takes 3 GB."""
+_ONE_LARGE = threading.Lock()
 MOST_NODES = 4096
 """Distances are those of all pairs of nodes, whose table grows with the square."""
 
@@ -113,6 +118,11 @@ def placement(storage: StorageView, job_id: str, number: int) -> Placement:
     if job.application_id is None:
         raise Conflict(f"job {job_id} is {job.state}; its application is not captured yet")
     application = storage.applications.get(job.application_id)
+    with _ONE_LARGE if application.ranks > MOST_AT_ONCE else nullcontext():
+        return _placed(storage, job, trial, application)
+
+
+def _placed(storage: StorageView, job: Job, trial: Trial, application: Application) -> Placement:
     machine = read_spec(storage, job).described_machine
     if trial.kind == "comparison":
         machine = machine.simulated_by("fluid")
@@ -128,16 +138,18 @@ def placement(storage: StorageView, job_id: str, number: int) -> Placement:
             cache=StoredNetworks(storage.networks, job.project),
         )
     except Infeasible as error:
-        raise Conflict(f"trial {number} is on no network: {error}") from None
+        raise Conflict(f"trial {trial.number} is on no network: {error}") from None
     except NotFound as error:
-        raise Conflict(f"trial {number}: {error}; a replay of the trial builds it again") from None
+        raise Conflict(
+            f"trial {trial.number}: {error}; a replay of the trial builds it again"
+        ) from None
     traffic = exchanged(chosen_algorithms(configuration))
     places = np.asarray(resolved.rank_hosts)
     in_order = _in_order(resolved)
     hops, hop_bytes = _hops(resolved, places, traffic)
     loads = (trial.result or {}).get("link_loads") or None
     return Placement(
-        trial=number,
+        trial=trial.number,
         value=trial.value,
         ranks=application.ranks,
         network=draw(
@@ -181,7 +193,7 @@ def _hops(
         for hop in range(len(counts))
         if counts[hop]
     ]
-    return found, int((far * size).sum())
+    return found, sum(one.hops * one.bytes for one in found)  # which may be beyond 64 bits
 
 
 def _in_order(resolved: Resolved) -> NDArray[np.uint32]:

@@ -26,6 +26,9 @@ BELIEVED = 0.6
 """Of a forest with a lower R^2 on trials left out, the shares are a hint at most."""
 MOST = 1000
 """Of more trials than that a sample is learnt from: the answer stays the same and comes sooner."""
+MOST_TRIED = 256
+"""Columns that a split is chosen among; of more, such as the places of long permutations, a sample
+is drawn for each."""
 TREES = 40
 REPEATS = 5
 
@@ -101,7 +104,10 @@ def importance(
     features, owners = _encoded(rows, names)
     table = np.array(features, dtype=float).T
     times = np.log([value for _, value in rows])
-    forest = RandomForestRegressor(TREES, min_samples_leaf=2, random_state=seed, n_jobs=1)
+    tried = min(len(features), MOST_TRIED)
+    forest = RandomForestRegressor(
+        TREES, min_samples_leaf=2, max_features=tried, random_state=seed, n_jobs=1
+    )
     folds = KFold(3, shuffle=True, random_state=seed)
     score = float(cross_val_score(forest, table, times, cv=folds, scoring="r2").mean())
     forest.fit(table, times)
@@ -109,24 +115,19 @@ def importance(
     groups = [[i for i, owner in enumerate(owners) if owner == name] for name in names]
     losses = np.maximum(_losses(forest, table, times, groups, seed), 0.0)
     total = float(losses.mean(axis=1).sum()) or 1.0
-    ranked = sorted(
-        (
-            ParameterImportance(
-                name=name,
-                importance=float(row.mean()) / total,
-                deviation=float(row.std()) / total,
-            )
-            for name, row in zip(names, losses, strict=True)
-        ),
-        key=lambda one: -one.importance,
-    )
+    shares = [
+        ParameterImportance(
+            name=name, importance=float(row.mean()) / total, deviation=float(row.std()) / total
+        )
+        for name, row in zip(names, losses, strict=True)
+    ]
     return Importance(
         method=METHOD,
         trials=len(rows),
         available=known.completed,
         censored=censored,
         score=score,
-        parameters=ranked,
+        parameters=sorted(shares, key=lambda one: -one.importance),
         note=known.weakness(score, len(rows)),
     )
 
@@ -231,6 +232,8 @@ def _encoded(
 ) -> tuple[list[list[float]], list[str]]:
     """Columns of numbers: a number is its rank, a name has a column for each of its values.
 
+    A permutation has a column for each of its places: hardly two trials have a whole one in common.
+
     Trees see the order of numbers alone, but as 32-bit floats, in which large seeds that follow
     each other are one.
     """
@@ -239,7 +242,12 @@ def _encoded(
     owners: list[str] = []
     for name in names:
         values = list(domains[name])
-        if all(isinstance(value, int | float) for value in values):
+        if any(isinstance(value, tuple) for value in values):
+            places = _places([configuration[name] for configuration, _ in rows])
+            columns += places
+            owners += [name] * len(places)
+            values = [value for value in values if not isinstance(value, tuple)]
+        elif all(isinstance(value, int | float) for value in values):
             ranks = {value: float(rank) for rank, value in enumerate(sorted(values))}
             columns.append([ranks[configuration[name]] for configuration, _ in rows])
             owners.append(name)
@@ -248,6 +256,22 @@ def _encoded(
             columns.append([float(configuration[name] == value) for configuration, _ in rows])
             owners.append(name)
     return columns, owners
+
+
+def _places(cells: Sequence[Any]) -> list[list[float]]:
+    """What stands at each place of permutations, as its rank; -1 where there is no such place."""
+    rows = [cell if isinstance(cell, tuple) else () for cell in cells]
+    items = {item for row in rows for item in row}
+    ranks = {item: float(rank) for rank, item in enumerate(sorted(items, key=_order))}
+    return [
+        [ranks[row[place]] if place < len(row) else -1.0 for row in rows]
+        for place in range(max(map(len, rows)))
+    ]
+
+
+def _order(item: Any) -> tuple[bool, Any]:
+    """Of numbers by size, then of texts."""
+    return (isinstance(item, str), item)
 
 
 def _losses(forest: Any, table: Any, times: Any, groups: list[list[int]], seed: int) -> Any:

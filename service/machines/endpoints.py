@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
+from searchspace.disk_room import told_when_full
 from service.auth.access import needs
 from service.bodies import read_document
 from service.dependencies import SettingsDependency, StorageDependency
@@ -107,6 +108,7 @@ async def create_machine(
             413,
             415,
             422,
+            507,
             status=201,
             description="What the files tell, and the machine.",
             headers={"Location": "Where the machine is."},
@@ -132,7 +134,8 @@ async def upload_machine_files(
     network is kept. The other fields are those of a machine, and count before the files.
     """
     limit = min(uploads.MAX_FILES, settings.upload_limit)
-    sent = await uploads.receive(request, limit)
+    with told_when_full("what was sent"):
+        sent = await uploads.receive(request, limit)
     found = await run_in_threadpool(files.store, storage, sent)
     if found.machine is None:
         response.status_code = 200

@@ -33,7 +33,10 @@ class Answers:
     def put(self, asked: Hashable, answer: bytes) -> None:
         """Keep an answer."""
         with self._lock:
-            self._bytes += len(answer) - len(self._kept.pop(asked, b""))
+            self._bytes -= len(self._kept.pop(asked, b""))
+            if len(answer) > self._most:  # all others would go for nothing
+                return
+            self._bytes += len(answer)
             self._kept[asked] = answer
             while self._bytes > self._most:
                 self._bytes -= len(self._kept.popitem(last=False)[1])

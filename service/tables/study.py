@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from searchspace.configuration import Configuration, canonical_json
 from storage.records import Job, Trial
@@ -24,6 +23,28 @@ _STATES = {
 }
 
 
+class _Journal:
+    """A journal of Optuna in memory; its own, in a file, takes a lock and the disk for each trial.
+
+    Implements `optuna.storages.journal.BaseJournalBackend`.
+    """
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+
+    def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:
+        """What was appended, from a number on."""
+        return map(json.loads, self._lines[log_number_from:])
+
+    def append_logs(self, logs: list[dict[str, Any]]) -> None:
+        """Append what happened to the study."""
+        self._lines += (json.dumps(log, separators=(",", ":")) for log in logs)
+
+    def content(self) -> bytes:
+        """What its file holds."""
+        return "".join(f"{line}\n" for line in self._lines).encode()
+
+
 def optuna_study(job: Job, trials: Sequence[Trial]) -> bytes:
     """A journal of Optuna with one study, named as the job and its id.
 
@@ -31,11 +52,11 @@ def optuna_study(job: Job, trials: Sequence[Trial]) -> bytes:
 
     Every parameter is categorical or an integer range, as it occurs in the trials. A censored trial
     is a pruned one whose bound is its intermediate value. What Optuna has no place for is in
-    the user attributes: kind, label, technique, cached, reason, and the number here.
+    the user attributes: kind, label, technique, cached, reason, fidelity, the number here, and
+    permutations. As values of a category each trial would list those of all trials.
     """
     import optuna  # takes a second to load, which other requests should not pay for
     from optuna.storages import JournalStorage
-    from optuna.storages.journal import JournalFileBackend
 
     previous = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -43,21 +64,21 @@ def optuna_study(job: Job, trials: Sequence[Trial]) -> bytes:
     try:
         configurations = [Configuration.from_json(trial.configuration) for trial in trials]
         domains = _distributions(configurations)
-        with tempfile.TemporaryDirectory(prefix="hamtune-study-") as directory:
-            path = Path(directory) / "study.log"
-            storage = JournalStorage(JournalFileBackend(str(path)))
-            study = optuna.create_study(
-                storage=storage, study_name=f"{job.name} {job.id}", direction="minimize"
-            )
-            study.set_user_attr("hamtune_job", job.id)
-            study.set_user_attr("unit", "simulated seconds")
-            study.add_trials(
-                [
-                    _frozen(trial, configuration, domains)
-                    for trial, configuration in zip(trials, configurations, strict=True)
-                ]
-            )
-            return path.read_bytes()
+        journal = _Journal()
+        study = optuna.create_study(
+            storage=JournalStorage(cast(Any, journal)),
+            study_name=f"{job.name} {job.id}",
+            direction="minimize",
+        )
+        study.set_user_attr("hamtune_job", job.id)
+        study.set_user_attr("unit", "simulated seconds")
+        study.add_trials(
+            [
+                _frozen(trial, configuration, domains)
+                for trial, configuration in zip(trials, configurations, strict=True)
+            ]
+        )
+        return journal.content()
     finally:
         optuna.logging.set_verbosity(previous)
 
@@ -68,7 +89,8 @@ def _distributions(configurations: Sequence[Configuration]) -> dict[str, Any]:
     seen: dict[str, dict[Any, None]] = {}
     for configuration in configurations:
         for name in configuration:
-            seen.setdefault(name, {})[_choice(configuration, name)] = None
+            if not isinstance(configuration[name], tuple):
+                seen.setdefault(name, {})[configuration[name]] = None
     return {
         name: IntDistribution(min(values), max(values))
         if all(type(value) is int for value in values)
@@ -77,22 +99,23 @@ def _distributions(configurations: Sequence[Configuration]) -> dict[str, Any]:
     }
 
 
-def _choice(configuration: Mapping[str, Any], name: str) -> Any:
-    value = configuration[name]
-    return canonical_json(list(value)) if isinstance(value, tuple) else value
-
-
 def _frozen(trial: Trial, configuration: Configuration, domains: Mapping[str, Any]) -> Any:
     from optuna.trial import FrozenTrial, TrialState
 
     state = TrialState[_STATES[trial.state]]
+    chosen = {name: one for name, one in configuration.items() if not isinstance(one, tuple)}
     own = {
+        f"configuration.{name}": canonical_json(list(one))
+        for name, one in configuration.items()
+        if isinstance(one, tuple)
+    } | {
         "number_in_job": trial.number,
         "kind": trial.kind,
         "label": trial.label,
         "technique": trial.technique,
         "cached": trial.cached,
         "inside_space": trial.inside,
+        "fidelity": trial.fidelity,
         "state_in_job": trial.state,
         "reason": trial.reason,
         "simulator_cpu_seconds": trial.cpu_seconds,
@@ -106,8 +129,8 @@ def _frozen(trial: Trial, configuration: Configuration, domains: Mapping[str, An
         value=trial.value if state == TrialState.COMPLETE else None,
         datetime_start=None if state == TrialState.WAITING else datetime.fromtimestamp(started),
         datetime_complete=None if ended is None else datetime.fromtimestamp(ended),
-        params={name: _choice(configuration, name) for name in configuration},
-        distributions={name: domains[name] for name in configuration},
+        params=chosen,
+        distributions={name: domains[name] for name in chosen},
         user_attrs={name: value for name, value in own.items() if value is not None},
         system_attrs={},
         intermediate_values={0: trial.value}

@@ -24,6 +24,7 @@ from cli.client import connect
 from service.settings import Settings
 from storage.records import FINAL_JOB_STATES
 from tests.cli.forking import Forker
+from tests.processes import ended_with_us
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 300.0
@@ -74,8 +75,10 @@ class Hamtune:
         return environment | {"HAMTUNE_DATA": str(self.data), **self.environment}
 
     def start(self, *arguments: str | Path, **more: Any) -> subprocess.Popen[str]:
+        words = [str(ROOT / "hamtune"), *map(str, arguments)]
         return subprocess.Popen(
-            [str(ROOT / "hamtune"), *map(str, arguments)],
+            # Others clean up, such as networks of a testbed.
+            ended_with_us(*words, by="KILL" if arguments[0] == "up" else "TERM"),
             cwd=self.directory,
             env=self.whole_environment(),
             stdin=subprocess.DEVNULL,

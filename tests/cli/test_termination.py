@@ -1,13 +1,24 @@
-"""SIGTERM during a capture ends it in order: no process and no file stays behind."""
+"""What ends in order, also where the tests do not: no process and no file stays behind."""
 
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import SECONDS, Hamtune
+from tests.cli.conftest import ROOT, SECONDS, Hamtune
+from tests.processes import is_alive
 
+TESTING = """
+import sys, time
+from pathlib import Path
+from tests.cli.conftest import Hamtune
+with Hamtune(Path(sys.argv[1])).service() as service:
+    print(service.process.pid, flush=True)
+    time.sleep(600)
+"""
 ENDLESS = """#include <mpi.h>
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
@@ -50,3 +61,16 @@ def test_a_terminated_capture_leaves_nothing(
     _, said = process.communicate(timeout=SECONDS)
     assert process.returncode == 130, said
     assert list(scratch.iterdir()) == []
+
+
+def test_a_service_ends_with_the_tests_that_started_it(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", TESTING, str(tmp_path)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as tests:
+        assert tests.stdout is not None
+        service = int(tests.stdout.readline())
+        assert is_alive(service)
+        tests.kill()
+    deadline = time.monotonic() + SECONDS
+    while is_alive(service):
+        assert time.monotonic() < deadline, "it was left running"
+        time.sleep(0.05)

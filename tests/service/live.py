@@ -14,6 +14,8 @@ from typing import Any
 
 import httpx
 
+from tests.processes import ended_with_us
+
 __all__ = ["Server", "started", "watch"]
 
 ROOT = Path(__file__).parents[2]
@@ -55,7 +57,7 @@ def started(
     With `keys` it asks for one.
     """
     process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, str(data), "run" if run else "read"],
+        ended_with_us(sys.executable, "-c", PROGRAM, str(data), "run" if run else "read"),
         stdout=subprocess.PIPE,
         text=True,
         cwd=ROOT,

@@ -30,3 +30,14 @@ def test_what_nobody_asks_for_goes_first() -> None:
     answers.put("c", b"x" * 10)
 
     assert [answers.get(name) is None for name in "abc"] == [False, True, False]
+
+
+def test_what_is_larger_than_the_room_drives_nothing_out() -> None:
+    answers = Answers(20)
+    answers.put("a", b"x" * 10)
+    answers.put("b", b"x" * 10)
+    answers.put("b", b"x" * 21)
+
+    assert [answers.get(name) is None for name in "ab"] == [False, True]
+    answers.put("c", b"x" * 10)
+    assert [answers.get(name) is None for name in "ac"] == [False, False]

@@ -1,9 +1,12 @@
+import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from httpx import Response
 
 from searchspace.formats.operations import encode
 from searchspace.formats.trace import RankBlock, TraceHeader, write_trace
@@ -166,6 +169,36 @@ def test_a_large_form_is_refused(client: TestClient, runtime: Runtime, scratch: 
         response = client.post(URL, files={"trace": ("t.ht", b"x" * size)})
         assert response.status_code == 413
     assert stored_files(runtime) == []
+
+
+@pytest.mark.parametrize("form", [False, True], ids=["raw", "form"])
+def test_an_upload_that_the_disk_has_no_room_for_is_refused_as_that(
+    client: TestClient,
+    runtime: Runtime,
+    trace: Path,
+    form: bool,
+    scratch: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def send() -> Response:
+        if form:
+            answer: Response = client.post(URL, files={"trace": trace.read_bytes()})
+        else:
+            answer = client.post(URL, content=trace.read_bytes(), headers=RAW)
+        return answer
+
+    full = Path("/dev/full")
+    with monkeypatch.context() as arriving:
+        arriving.setattr(tempfile, "TemporaryFile", lambda: full.open("r+b", buffering=0))
+        refused = [send()]
+    with monkeypatch.context() as stored:
+        stored.setattr(os, "fsync", lambda _file: full.write_bytes(b"x"))
+        refused.append(send())
+    for response in refused:
+        assert response.status_code == 507
+        assert response.json()["detail"].startswith("the disk of this host came to be full while")
+    assert stored_files(runtime) == []
+    assert send().status_code == 201
 
 
 @pytest.mark.parametrize("given", ["application/json", "text/plain", None])

@@ -146,6 +146,8 @@ def test_every_operation_tells_its_errors(document: dict[str, Any]) -> None:
             assert {"404", "422"} <= errors, name
         if "requestBody" in operation:
             assert {"400", "413", "415", "422"} <= errors, name
+            sent = set(operation["requestBody"]["content"])
+            assert ("507" in errors) == ("multipart/form-data" in sent), name
         for status in errors:
             assert list(operation["responses"][status]["content"]) == ["application/problem+json"]
 

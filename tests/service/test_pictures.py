@@ -1,6 +1,7 @@
 """What the page draws: checks of job files, the catalogue, importance, trials on their networks."""
 
 import math
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ from searchspace.collectives.equivalents import TARGETS
 from searchspace.parts import Parts
 from searchspace.topology import FAMILIES
 from service.exports.registry import EXPORTERS
-from service.importance.model import MOST, importance
+from service.importance.model import BELIEVED, MOST, importance
 from storage.records import Outcome
 from tuner.pace import search_seconds
 
@@ -137,6 +138,24 @@ def test_large_seeds_matter_as_much_as_small_ones(base: int) -> None:
         return {one.name: one.importance for one in importance(rows).parameters}
 
     assert shares(base) == shares(1)
+
+
+def test_a_permutation_matters_by_what_stands_where() -> None:
+    """Of random ones no two are equal."""
+    drawn = random.Random(1)
+    orders = [tuple(drawn.sample(range(8), 8)) for _ in range(200)]
+    rows: list[tuple[dict[str, Any], float]] = [
+        (
+            {"mpi": str(number % 2), "mapping": "by-order" if number % 10 == 0 else order},
+            2.0 if number % 10 == 0 else 1.0 + (order[3] > 3),
+        )
+        for number, order in enumerate(orders)
+    ]
+    found = importance(rows)
+    assert found.score is not None
+    assert found.score > BELIEVED
+    assert found.parameters[0].name == "mapping"
+    assert found.parameters[0].importance > 0.9
 
 
 def test_importance_leaves_out_times_that_are_none(

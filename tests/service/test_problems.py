@@ -5,6 +5,7 @@ import pytest
 from fastapi import FastAPI, Request
 from fastapi.testclient import TestClient
 
+from searchspace.disk_room import NoRoom
 from searchspace.errors import HamtuneError, InvalidInput
 from service import problems
 from service.bodies import parse_json, parse_yaml, read_text
@@ -18,6 +19,7 @@ ERRORS: dict[str, Exception] = {
     "conflict": Conflict("job x is completed"),
     "away": Unavailable("the database cannot be used now", "connection refused at db.internal"),
     "own": ProblemError(413, "too much", headers={"Retry-After": "1"}),
+    "full": NoRoom("the tree takes 1 MiB", before=True),
     "ours": HamtuneError("the simulator is not built; run setup.sh"),
     "bug": ZeroDivisionError("secret"),
 }
@@ -56,6 +58,7 @@ def client() -> TestClient:
         ("/fail/missing", 404, "not-found", "there is no job x"),
         ("/fail/conflict", 409, "conflict", "job x is completed"),
         ("/fail/away", 503, "unavailable", "the database cannot be used now"),
+        ("/fail/full", 507, "no-room", "the tree takes 1 MiB; make room there"),
         ("/fail/own", 413, "too-large", "too much"),
         ("/count?limit=many", 422, "invalid", "query.limit: "),
         ("/nowhere", 404, "not-found", "there is nothing at /nowhere"),

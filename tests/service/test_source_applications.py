@@ -60,7 +60,7 @@ def test_a_source_tree_that_would_fill_the_disk_is_refused_in_plain_words(
     with monkeypatch.context() as patch:
         leave_free(patch, 64 << 20)
         response = client.post(URL, files=files, data=TREE)
-    assert response.status_code == 500
+    assert response.status_code == 507
     said = response.json()["detail"]
     assert said.startswith("the packed source tree takes 1 MiB in ")
     assert "where 64 MiB are free and 64 MiB have to remain; make room there, or set TMPD" in said

@@ -1,7 +1,10 @@
 import csv
 import io
+import json
+import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ from fastapi.testclient import TestClient
 from optuna.storages.journal import JournalFileBackend
 
 from service.curves import endpoints as curves
+from service.tables.study import optuna_study
 from storage.errors import NotFound
 from storage.records import Outcome
 from storage.storage import Storage
@@ -143,12 +147,16 @@ def test_parquet_has_types(client: TestClient, job: str) -> None:
     assert found.schema.metadata[b"hamtune.job"] == job.encode()
 
 
-def test_optuna_reads_its_study(client: TestClient, job: str, tmp_path: Path) -> None:
-    path = tmp_path / "study.log"
-    path.write_bytes(client.get(f"/api/v1/jobs/{job}/table/optuna").content)
+def study_in(path: Path, content: bytes) -> optuna.Study:
+    path.write_bytes(content)
     storage = optuna.storages.JournalStorage(JournalFileBackend(str(path)))
     (name,) = optuna.get_all_study_names(storage)
-    study = optuna.load_study(study_name=name, storage=storage)
+    return optuna.load_study(study_name=name, storage=storage)
+
+
+def test_optuna_reads_its_study(client: TestClient, job: str, tmp_path: Path) -> None:
+    content = client.get(f"/api/v1/jobs/{job}/table/optuna").content
+    study = study_in(tmp_path / "study.log", content)
     assert study.best_value == 1.0
     assert study.best_params == {"topology": "random", "topology_seed": 2}
     assert [trial.state.name for trial in study.trials] == [
@@ -156,6 +164,35 @@ def test_optuna_reads_its_study(client: TestClient, job: str, tmp_path: Path) ->
     ]  # fmt: skip
     assert study.trials[2].intermediate_values == {0: 1.0}
     assert study.trials[0].user_attrs["label"] == "torus-2d"
+    assert study.trials[0].user_attrs["fidelity"] == "full"
+
+
+def test_to_write_a_study_does_not_wait_for_the_disk(
+    client: TestClient, job: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        waits: list[int] = []
+        patch.setattr(os, "fsync", waits.append)
+        response = client.get(f"/api/v1/jobs/{job}/table/optuna")
+    assert response.status_code == 200
+    assert waits == []
+
+
+def test_a_study_tells_permutations_beside_the_parameters(
+    storage: Storage, job: str, tmp_path: Path
+) -> None:
+    orders = [[0, 1, 2], [2, 1, 0], [1, 0, 2], [0, 2, 1], [2, 0, 1], [1, 2, 0]]
+    trials = [
+        replace(trial, configuration={"mapping": order, "topology": "random"})
+        for trial, order in zip(storage.trials.of_job(job, limit=10), orders, strict=True)
+    ]
+    content = optuna_study(storage.jobs.get(job), trials)
+    study = study_in(tmp_path / "study.log", content)
+    told = [trial.user_attrs["configuration.mapping"] for trial in study.trials]
+    assert [json.loads(order) for order in told] == orders
+    assert [trial.params for trial in study.trials] == [{"topology": "random"}] * len(orders)
+    for order in told:  # each with its own trial alone
+        assert content.count(order.encode()) == 1
 
 
 def test_a_file_may_have_the_trials_of_some_states(client: TestClient, job: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from httpx import Response
+from starlette import formparsers
 
 from searchspace.machine import parse_machine
 from searchspace.protocol import PROTOCOLS
@@ -198,6 +199,19 @@ def test_files_beyond_the_limit_are_refused_while_they_arrive(client: TestClient
         answer = send(client, fabric=b"#" * size)
         assert answer.status_code == 413
         assert "accepted here" in answer.json()["detail"]
+
+
+def test_files_that_the_disk_has_no_room_for_are_refused_as_that(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = Path("/dev/full")
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            formparsers, "SpooledTemporaryFile", lambda max_size: full.open("r+b", buffering=0)
+        )
+        answer = send(client, fabric=RING)
+    assert answer.status_code == 507
+    assert answer.json()["detail"].startswith("the disk of this host came to be full while")
 
 
 def test_of_xml_less_is_read(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,7 @@ from benchmarks.browser import launched
 from benchmarks.machines import designed
 from deploy.servers import ReservedPort
 from service.page.site import BUILT
+from tests.processes import ended_with_us
 from tests.valve import Valve
 
 ROOT = Path(__file__).parents[3]
@@ -70,7 +71,10 @@ class Service:
     def start(self) -> None:
         """Start it and wait until it answers."""
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "cli", "up", "--port", str(self.port), "--data", str(self.data)],
+            ended_with_us(
+                *(sys.executable, "-m", "cli", "up"),
+                *("--port", str(self.port), "--data", str(self.data)),
+            ),
             cwd=ROOT,
             env={**os.environ, "HAMTUNE_CONCURRENCY": "2", **self.valve.environment},
             stderr=subprocess.DEVNULL,
