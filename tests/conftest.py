@@ -44,7 +44,7 @@ def log_of_one_test() -> Iterator[None]:
         root.removeHandler(handler)
     root.setLevel(logging.WARNING)
     logging.getLogger("hamtune").setLevel(logging.NOTSET)
-    logging.disable(logging.NOTSET)  # as benchmarks do, whose players tell much
+    logging.disable(logging.NOTSET)  # as benchmarks do, whose optimisers log much
 
 
 @pytest.fixture(scope="session", autouse=True)

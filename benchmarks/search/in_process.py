@@ -1,4 +1,4 @@
-"""OpenTuner without a process of its own, for games that would take less time than its start.
+"""OpenTuner without a process of its own, for runs that would take less time than its start.
 
 Imported where nothing else is done: OpenTuner replaces the formatter of logs.
 """

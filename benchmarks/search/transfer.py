@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.provenance import measured_now
 from benchmarks.search.build import table_path
 from benchmarks.search.in_process import in_process
-from benchmarks.search.players import Board, insight_of, ours
+from benchmarks.search.optimisers import Objective, insight_of, ours
 from benchmarks.search.tables import Case, Table
 from benchmarks.tables_in_docs import write_table
 from searchspace.insight import Experience, experience_of
@@ -33,8 +33,8 @@ __all__ = [
     "SPACES_OF_PAIRS",
     "TABLE",
     "Pair",
-    "play_pairs",
     "results_of",
+    "run_pairs",
     "table",
     "write_table_of",
 ]
@@ -82,56 +82,56 @@ SPACES_OF_PAIRS = tuple(dict.fromkeys(name for p in PAIRS for name in (p.source,
 def _first(directory: Path, space: str, seed: int) -> Experience:
     """What a first job of a hundred trials has to teach, as it is stored."""
     case = Case(space, directory / space)
-    played = ours(Board(case, Table.load(table_path(case)), _TRIALS), seed)
-    found = experience_of(space, space, case.built.space, insight_of(case), played.trials)
+    made = ours(Objective(case, Table.load(table_path(case)), _TRIALS), seed)
+    found = experience_of(space, space, case.built.space, insight_of(case), made.trials)
     assert found is not None, "a trial has run"
     return Experience.from_json(json.loads(json.dumps(found.to_json())))
 
 
-def _game(directory: Path, source: str | None, target: str, seed: int) -> dict[str, Any]:
+def _run(directory: Path, source: str | None, target: str, seed: int) -> dict[str, Any]:
     learned = [] if source is None else [_first(directory, source, seed % _FIRST_JOBS)]
     case = Case(target, directory / target)
     known = Table.load(table_path(case))
-    board = Board(case, known, _TRIALS, _CLOSE * known.best)
+    objective = Objective(case, known, _TRIALS, _CLOSE * known.best)
     # Not the seed of the first: that would be the same search where spaces are equal.
-    played = ours(board, 1000 + seed, experiences=learned)
-    reached = board.incumbents[-1] <= _CLOSE * known.best
-    trials = max(0, len(board.incumbents) - played.baselines)
+    made = ours(objective, 1000 + seed, experiences=learned)
+    reached = objective.incumbents[-1] <= _CLOSE * known.best
+    trials = max(0, len(objective.incumbents) - made.baselines)
     return {
         "source": source,
         "target": target,
         "seed": seed,
         "table": known.identity(target),
         "trials": trials if reached else None,
-        "weights": played.weights,
+        "weights": made.weights,
     }
 
 
-def play_pairs(directory: Path, seeds: int, games: Path) -> None:
-    """Plays what a file of games does not hold yet, and adds each game to it."""
+def run_pairs(directory: Path, seeds: int, runs: Path) -> None:
+    """Makes the runs that a file does not hold yet, and adds each to it."""
     arms: dict[tuple[str | None, str], None] = dict.fromkeys((None, p.target) for p in PAIRS)
     arms |= dict.fromkeys((pair.source, pair.target) for pair in PAIRS)
     wanted = [(source, target, seed) for seed in range(seeds) for source, target in arms]
-    known = {(one["source"], one["target"], one["seed"]) for one in _games(games)}
-    with games.open("a") as file, in_process():
+    known = {(one["source"], one["target"], one["seed"]) for one in _runs(runs)}
+    with runs.open("a") as file, in_process():
         for source, target, seed in wanted:
             if (source, target, seed) in known:
                 continue
-            game = _game(directory, source, target, seed)
-            file.write(json.dumps(game) + "\n")
+            run = _run(directory, source, target, seed)
+            file.write(json.dumps(run) + "\n")
             file.flush()
-            print(f"{source or 'nothing'} -> {target}, seed {seed}: {game['trials']}", flush=True)
+            print(f"{source or 'nothing'} -> {target}, seed {seed}: {run['trials']}", flush=True)
 
 
-def _games(path: Path) -> list[dict[str, Any]]:
+def _runs(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def results_of(games: Path) -> dict[str, Any]:
-    """What the games come to, with what they were made by."""
+def results_of(runs: Path) -> dict[str, Any]:
+    """What the runs come to, with what they were made by."""
     by_arm: dict[tuple[str | None, str], dict[int, dict[str, Any]]] = {}
-    for game in _games(games):
-        by_arm.setdefault((game["source"], game["target"]), {})[game["seed"]] = game
+    for run in _runs(runs):
+        by_arm.setdefault((run["source"], run["target"]), {})[run["seed"]] = run
     pairs = []
     for pair in PAIRS:
         alone = by_arm.get((None, pair.target), {})
@@ -148,7 +148,7 @@ def results_of(games: Path) -> dict[str, Any]:
                 "without": without,
                 "with": with_it,
                 "weight": statistics.mean(
-                    game["weights"][0] for game in learned.values() if game["weights"]
+                    run["weights"][0] for run in learned.values() if run["weights"]
                 ),
             }
         )
@@ -162,9 +162,9 @@ def results_of(games: Path) -> dict[str, Any]:
     }
 
 
-def _counted(game: dict[str, Any]) -> int:
-    """Search trials to within 1%; one more than a game has where it did not get there."""
-    return _TRIALS + 1 if game["trials"] is None else int(game["trials"])
+def _counted(run: dict[str, Any]) -> int:
+    """Search trials to within 1%; one more than a run has where it did not get there."""
+    return _TRIALS + 1 if run["trials"] is None else int(run["trials"])
 
 
 def _share(without: Sequence[int], with_it: Sequence[int]) -> list[float]:

@@ -7,7 +7,7 @@ import pytest
 
 import benchmarks.search as package
 from benchmarks.search.build import probes_path, table_path
-from benchmarks.search.players import PLAYERS, Board
+from benchmarks.search.optimisers import OPTIMISERS, Objective
 from benchmarks.search.spaces import KEPT
 from benchmarks.search.tables import COMPLETED, Case, Table, digest_of
 from searchspace.insight import Insight, Probes
@@ -41,16 +41,16 @@ def test_points_that_are_known_to_be_the_same_run_take_the_same_time(table: Tabl
 
 
 def test_ours_finds_the_best_and_nothing_that_is_known_twice(table: Table) -> None:
-    board = Board(CASE, table, 80)
-    PLAYERS["hamtune"](board, 1)
-    assert board.incumbents[-1] == table.best
-    assert (board.infeasible, board.repeats) == (0, 0)
+    objective = Objective(CASE, table, 80)
+    OPTIMISERS["hamtune"](objective, 1)
+    assert objective.incumbents[-1] == table.best
+    assert (objective.infeasible, objective.repeats) == (0, 0)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_search_that_ends_by_itself_has_found_the_best(table: Table, seed: int) -> None:
-    board = Board(CASE, table, 400)
-    PLAYERS["hamtune until 1%"](board, seed)
-    assert board.ended is not None
-    assert board.ended < 200
-    assert board.incumbents[-1] <= 1.01 * table.best
+    objective = Objective(CASE, table, 400)
+    OPTIMISERS["hamtune until 1%"](objective, seed)
+    assert objective.ended is not None
+    assert objective.ended < 200
+    assert objective.incumbents[-1] <= 1.01 * table.best

@@ -13,7 +13,7 @@ def test_the_table_is_that_of_the_results() -> None:
     assert table_of(PAGE, TABLE) == table(json.loads(RESULTS.read_text()))
 
 
-def test_every_pair_was_played_with_twenty_seeds_or_more() -> None:
+def test_every_pair_was_run_with_twenty_seeds_or_more() -> None:
     found = json.loads(RESULTS.read_text())["pairs"]
     assert [(one["source"], one["target"]) for one in found] == [
         (pair.source, pair.target) for pair in PAIRS

@@ -1,4 +1,4 @@
-"""What games on tables come to: regret by trials, and players side by side."""
+"""What runs on tables come to: regret by trials, and optimisers side by side."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks.provenance import measured_now
-from benchmarks.search.tournament import MARKS, Game
+from benchmarks.search.runs import MARKS, Run
 from benchmarks.tables_in_docs import write_table
 from workers.simulator_client import simulator_version
 
-__all__ = ["PAGE", "RESULTS", "TABLE", "keep", "standings_of", "table"]
+__all__ = ["PAGE", "RESULTS", "TABLE", "compared", "keep", "table"]
 
 RESULTS = Path(__file__).with_name("results.json")
-PAGE, TABLE = "tuner.md", "standings"
+PAGE, TABLE = "tuner.md", "comparison"
 MOST_REGRET = (2.0, 0.3, 0.1)
 """The bars, in per cent, after each of `MARKS`."""
 MOST_AT_THE_END = 0.5
@@ -28,34 +28,34 @@ LEAST_SHARE = 0.95
 """The bar of the pairs in which ours is ahead or level, after each of `MARKS`."""
 MOST_BEHIND = 0.2
 """The bar of the mean regret, in per cent, by which another is better on any space."""
-LEAST_GAMES = 5
+LEAST_RUNS = 5
 """On each space, fewer tell nothing of the bars that hold for pairs."""
 _LEVEL = 0.1
-"""Per cent of regret within which two players are level."""
+"""Per cent of regret within which two optimisers are level."""
 _MET = {True: "met", False: "missed"}
 _RESAMPLES = 2_000
 _PACKAGES = ("opentuner", "optuna", "smac", "torch")
 
 
-def standings_of(games: Sequence[Game], ours: Sequence[str]) -> dict[str, Any]:
-    """Each player by itself and by space, then ours beside every other, on equal spaces and seeds.
+def compared(runs: Sequence[Run], ours: Sequence[str]) -> dict[str, Any]:
+    """Each optimiser by itself and by space, then ours beside every other on equal spaces, seeds.
 
     Args:
-        games: Of any players.
-        ours: The players whose leads over the others are told.
+        runs: Of any optimisers.
+        ours: The optimisers whose leads over the others are told.
     """
-    played = dict.fromkeys(game.player for game in games)
-    players = [*(us for us in ours if us in played), *(one for one in played if one not in ours)]
-    spaces = sorted({game.space for game in games})
-    others = [player for player in players if player not in ours]
+    found = dict.fromkeys(run.optimiser for run in runs)
+    optimisers = [*(us for us in ours if us in found), *(one for one in found if one not in ours)]
+    spaces = sorted({run.space for run in runs})
+    others = [optimiser for optimiser in optimisers if optimiser not in ours]
     return {
         "ours": list(ours),
-        "tables": {game.space: game.table for game in games},
-        "players": {
-            player: _alone([game for game in games if game.player == player], spaces)
-            for player in players
+        "tables": {run.space: run.table for run in runs},
+        "optimisers": {
+            optimiser: _alone([run for run in runs if run.optimiser == optimiser], spaces)
+            for optimiser in optimisers
         },
-        "beside": {us: {other: _beside(games, us, other) for other in others} for us in ours},
+        "beside": {us: {other: _beside(runs, us, other) for other in others} for us in ours},
     }
 
 
@@ -64,14 +64,14 @@ def table(found: Mapping[str, Any]) -> str:
     marks = " | ".join(f"regret at {mark}, %" for mark in MARKS)
     heads = " | ".join(f"ours ahead or level at {mark}" for mark in MARKS)
     lines = [
-        f"| player | games | {marks} | 90th percentile at {MARKS[-1]}, % | infeasible | repeats | "
-        "CPU ms a trial | bar of regret |",
+        f"| optimiser | runs | {marks} | 90th percentile at {MARKS[-1]}, % | infeasible | "
+        "repeats | CPU ms a trial | bar of regret |",
         "|---|" + "---|" * (len(MARKS) + 6),
     ]
-    for player, own in found["players"].items():
+    for optimiser, own in found["optimisers"].items():
         means = " | ".join(f"{mean:.2f}" for mean in own["regret"])
         lines.append(
-            f"| {player} | {own['games']} | {means} | {own['percentile_90']:.2f} | "
+            f"| {optimiser} | {own['runs']} | {means} | {own['percentile_90']:.2f} | "
             f"{own['infeasible']:.1f} | {own['repeats']:.1f} | {own['cpu_ms']:.0f} | "
             f"{_MET[_regrets_little(own)]} |"
         )
@@ -101,18 +101,18 @@ def _cells(beside: Mapping[str, Any], spaces: int) -> str:
     worst = beside["worst_space"]
     met = min(beside["ahead_or_level"]) >= LEAST_SHARE and worst >= -MOST_BEHIND
     interval = f"{lead:.2f} ({low:.2f} to {high:.2f})"
-    bar = _MET[met] if beside["pairs"] >= LEAST_GAMES * spaces else "-"
+    bar = _MET[met] if beside["pairs"] >= LEAST_RUNS * spaces else "-"
     return f"{beside['pairs']} | {shares} | {interval} | {worst:.2f} | {bar}"
 
 
-def keep(games: Sequence[Game], ours: Sequence[str]) -> None:
+def keep(runs: Sequence[Run], ours: Sequence[str]) -> None:
     """Write the standings to `RESULTS`, and their table into the documentation."""
     found = {
         **measured_now(),
         "simulator": simulator_version(),
         "python": platform.python_version(),
         "packages": {name: told for name in _PACKAGES if (told := _version(name))},
-        **standings_of(games, ours),
+        **compared(runs, ours),
     }
     RESULTS.write_text(json.dumps(found, indent=1) + "\n")
     write_table(PAGE, TABLE, table(json.loads(RESULTS.read_text())))
@@ -125,28 +125,28 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _alone(games: Sequence[Game], spaces: Sequence[str]) -> dict[str, Any]:
-    regret = np.array([game.regret for game in games])
+def _alone(runs: Sequence[Run], spaces: Sequence[str]) -> dict[str, Any]:
+    regret = np.array([run.regret for run in runs])
     of_spaces = {}
     for space in spaces:
-        own = [game.regret for game in games if game.space == space]
+        own = [run.regret for run in runs if run.space == space]
         if own:
             of_spaces[space] = _rounded(np.array(own).mean(axis=0))
     return {
-        "games": len(games),
+        "runs": len(runs),
         "regret": _rounded(regret.mean(axis=0)),
         "percentile_90": round(float(np.percentile(regret[:, -1], 90)), 3),
-        "infeasible": round(float(np.mean([game.infeasible for game in games])), 2),
-        "repeats": round(float(np.mean([game.repeats for game in games])), 2),
-        "cpu_ms": round(float(np.mean([game.cpu_ms for game in games])), 1),
+        "infeasible": round(float(np.mean([run.infeasible for run in runs])), 2),
+        "repeats": round(float(np.mean([run.repeats for run in runs])), 2),
+        "cpu_ms": round(float(np.mean([run.cpu_ms for run in runs])), 1),
         "spaces": of_spaces,
     }
 
 
-def _beside(games: Sequence[Game], us: str, player: str) -> dict[str, Any]:
-    """Pairs of games on one space with one seed; the interval is a bootstrap of pairs."""
-    ours = {(g.space, g.seed): g.regret for g in games if g.player == us}
-    theirs = {(g.space, g.seed): g.regret for g in games if g.player == player}
+def _beside(runs: Sequence[Run], us: str, optimiser: str) -> dict[str, Any]:
+    """Pairs of runs on one space with one seed; the interval is a bootstrap of pairs."""
+    ours = {(g.space, g.seed): g.regret for g in runs if g.optimiser == us}
+    theirs = {(g.space, g.seed): g.regret for g in runs if g.optimiser == optimiser}
     pairs = sorted(ours.keys() & theirs.keys())
     if not pairs:
         return {"pairs": 0}

@@ -1,7 +1,7 @@
-"""Who plays: our search, and others at their defaults, each trial a look at a table.
+"""Who searches: Hamtune, and others at their defaults, each trial a look at a table.
 
 Others ask one trial after another, which serves them; ours has as many in flight as a job, or one
-where its player says so, and learns no more of a trial that is cut off than a job does. Its
+where its name says so, and learns no more of a trial that is cut off than a job does. Its
 baselines count as trials where they are points of the space.
 """
 
@@ -29,7 +29,7 @@ from tuner.objective import TrialResult, cutoff
 from tuner.parameters import point_of
 from tuner.search import Search
 
-__all__ = ["OURS", "PLAYERS", "Board", "Played", "insight_of", "is_ours", "ours"]
+__all__ = ["OPTIMISERS", "OURS", "Objective", "OwnRun", "insight_of", "is_ours", "ours"]
 
 _BATCH = 8
 _PENALTY = 10.0
@@ -37,19 +37,19 @@ _PENALTY = 10.0
 longest time they have seen."""
 
 
-class Board:
-    """A table that is played on: counts trials and keeps the incumbents.
+class Objective:
+    """What is optimised, by a table: counts trials and keeps the incumbents.
 
     Args:
         case: Whose table it is.
         table: The table.
-        trials: After so many a game is over.
+        trials: After so many a run is over.
         goal: So many seconds end it before; None where nothing does.
 
     Attributes:
         incumbents: The least seconds after each trial; infinite while there are none.
         infeasible: Trials of configurations that could not run.
-        repeats: Trials whose seconds had been seen in this game.
+        repeats: Trials whose seconds had been seen in this run.
         ended: After how many trials a search has ended by itself; None of one that has not.
     """
 
@@ -71,7 +71,7 @@ class Board:
         return reached or len(self.incumbents) >= self.trials
 
     def end(self) -> None:
-        """The player has nothing more to try; its incumbent stays."""
+        """The optimiser has nothing more to try; its incumbent stays."""
         self.ended = len(self.incumbents)
         self.incumbents += [self.incumbents[-1]] * (self.trials - len(self.incumbents))
 
@@ -98,8 +98,8 @@ class Board:
         return self.case.built.space.canonicalise(chosen)
 
 
-class Played(NamedTuple):
-    """A game of ours.
+class OwnRun(NamedTuple):
+    """A run of ours.
 
     Attributes:
         baselines: How many of the first trials were baselines.
@@ -119,7 +119,7 @@ def insight_of(case: Case) -> Insight:
 
 
 def ours(
-    board: Board,
+    objective: Objective,
     seed: int,
     techniques: list[str] | None = None,
     *,
@@ -128,9 +128,9 @@ def ours(
     until: float | None = None,
     in_flight: int = _BATCH,
     experiences: Sequence[Experience] = (),
-) -> Played:
-    """Plays as a job searches, learning from others where there are experiences."""
-    case = board.case
+) -> OwnRun:
+    """Searches as a job does, learning from others where there are experiences."""
+    case = objective.case
     insight = insight_of(case) if informed else None
     factor = factor if factor is not None else case.spec.cutoff_factor
     told: dict[str, Any] = {"insight": insight, "until": until, "experiences": experiences}
@@ -143,8 +143,8 @@ def ours(
         best: float | None = None
         asked = 0
         ledger = Ledger(Budget(until=until))
-        while not board.over:
-            while len(pending) < in_flight and asked < board.trials and ledger.end() is None:
+        while not objective.over:
+            while len(pending) < in_flight and asked < objective.trials and ledger.end() is None:
                 if inside:
                     found = point_of(case.built.space, inside.popleft())
                     assert found is not None, "it is in the space"
@@ -158,15 +158,15 @@ def ours(
                     pending.append((point.configuration, cutoff(best, factor)))
                 asked += 1
             if not pending:
-                board.end()
+                objective.end()
                 break
             configuration, bound = pending.popleft()
-            result = _result(board.evaluate(configuration), bound)
+            result = _result(objective.evaluate(configuration), bound)
             search.tell(configuration, result)
             tried += _stored(configuration, result)
             if result.value is not None:
                 best = result.value if best is None else min(best, result.value)
-        return Played(baselines, tried, search.weights or ())
+        return OwnRun(baselines, tried, search.weights or ())
 
 
 def _stored(configuration: Configuration, told: TrialResult) -> list[Tried]:
@@ -187,41 +187,41 @@ def _result(seconds: float | None, bound: float | None) -> TrialResult:
     return TrialResult(seconds, "completed")
 
 
-def _random(board: Board, seed: int) -> None:
+def _random(objective: Objective, seed: int) -> None:
     rng = random.Random(seed)
-    while not board.over:
-        board.evaluate(board.case.built.space.sample(rng))
+    while not objective.over:
+        objective.evaluate(objective.case.built.space.sample(rng))
 
 
-def _descent(board: Board, seed: int) -> None:
+def _descent(objective: Objective, seed: int) -> None:
     """Tries all values of one parameter after another, from the defaults, then from elsewhere."""
     rng = random.Random(seed)
-    space = board.case.built.space
+    space = objective.case.built.space
     varied = [parameter for parameter in space.parameters if parameter.size > 1]
     chosen = {parameter.name: parameter.default for parameter in space.parameters}
-    while not board.over:
-        best = _seconds(board.evaluate(board.values(chosen)))
+    while not objective.over:
+        best = _seconds(objective.evaluate(objective.values(chosen)))
         improved = True
-        while improved and not board.over:
+        while improved and not objective.over:
             improved = False
             for parameter in rng.sample(varied, len(varied)):
-                found, seconds = _best_value(board, parameter, chosen, best)
+                found, seconds = _best_value(objective, parameter, chosen, best)
                 if seconds < best:
                     chosen, best, improved = found, seconds, True
         chosen = {parameter.name: parameter.sample(rng) for parameter in space.parameters}
 
 
 def _best_value(
-    board: Board, parameter: Parameter, chosen: dict[str, Any], best: float
+    objective: Objective, parameter: Parameter, chosen: dict[str, Any], best: float
 ) -> tuple[dict[str, Any], float]:
     """Tries the other values of a parameter, and keeps each that is better than all before."""
     for value in parameter.every():
-        if value == chosen[parameter.name] or board.over:
+        if value == chosen[parameter.name] or objective.over:
             continue
         tried = {**chosen, parameter.name: value}
-        if board.values(tried) == board.values(chosen):
+        if objective.values(tried) == objective.values(chosen):
             continue
-        seconds = _seconds(board.evaluate(board.values(tried)))
+        seconds = _seconds(objective.evaluate(objective.values(tried)))
         if seconds < best:
             chosen, best = tried, seconds
     return chosen, best
@@ -231,7 +231,7 @@ def _seconds(seconds: float | None) -> float:
     return math.inf if seconds is None else seconds
 
 
-def _optuna(board: Board, seed: int, sampler: str) -> None:
+def _optuna(objective: Objective, seed: int, sampler: str) -> None:
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -242,9 +242,9 @@ def _optuna(board: Board, seed: int, sampler: str) -> None:
     else:
         made = optuna.samplers.GPSampler(seed=seed)
     study = optuna.create_study(sampler=made)
-    while not board.over:
+    while not objective.over:
         trial = study.ask()
-        seconds = board.evaluate(_suggested(trial, board.case.built.space))
+        seconds = objective.evaluate(_suggested(trial, objective.case.built.space))
         if seconds is None:
             study.tell(trial, state=optuna.trial.TrialState.FAIL)
         else:
@@ -265,14 +265,14 @@ def _suggest(trial: Any, parameter: Parameter) -> Any:
     return trial.suggest_categorical(parameter.name, list(parameter.every()))
 
 
-def _smac(board: Board, seed: int) -> None:
+def _smac(objective: Objective, seed: int) -> None:
     import ConfigSpace
     from smac import HyperparameterOptimizationFacade, Scenario
     from smac.runhistory import TrialValue
     from smac.runhistory.enumerations import StatusType
 
     logging.disable()
-    space = board.case.built.space
+    space = objective.case.built.space
     described = ConfigSpace.ConfigurationSpace(seed=seed)
     parameters: dict[str, Any] = {}
     for parameter in space.parameters:
@@ -295,7 +295,7 @@ def _smac(board: Board, seed: int) -> None:
     scenario = Scenario(
         described,
         deterministic=True,
-        n_trials=board.trials,
+        n_trials=objective.trials,
         seed=seed,
         output_directory=Path(tempfile.mkdtemp()),
     )
@@ -303,10 +303,10 @@ def _smac(board: Board, seed: int) -> None:
         scenario, lambda config, seed: 0.0, overwrite=True, logging_level=False
     )
     longest = 1e-6
-    while not board.over:
+    while not objective.over:
         info = tuner.ask()
         chosen = {name: values[name][int(place)] for name, place in dict(info.config).items()}
-        seconds = board.evaluate(space.canonicalise(chosen))
+        seconds = objective.evaluate(space.canonicalise(chosen))
         longest = max(longest, seconds or 0.0)
         if seconds is None:
             told = TrialValue(cost=_PENALTY * longest, status=StatusType.CRASHED)
@@ -315,7 +315,7 @@ def _smac(board: Board, seed: int) -> None:
         tuner.tell(info, told)
 
 
-def _stock(board: Board, seed: int) -> None:
+def _stock(objective: Objective, seed: int) -> None:
     """OpenTuner as it comes, with its database in memory."""
     import argparse
 
@@ -327,7 +327,7 @@ def _stock(board: Board, seed: int) -> None:
 
     random.seed(seed)
     os.chdir(tempfile.mkdtemp())  # it writes a log where it stands
-    space = board.case.built.space
+    space = objective.case.built.space
     manipulator = ConfigurationManipulator()
     for parameter in space.parameters:
         if parameter.size > 1:
@@ -341,33 +341,35 @@ def _stock(board: Board, seed: int) -> None:
     )
     manager = TuningRunManager(interface, arguments)
     logging.disable()
-    while not board.over:
+    while not objective.over:
         desired = manager.get_next_desired_result()
         if desired is None:
-            board.evaluate(space.sample(random.Random(random.random())))
+            objective.evaluate(space.sample(random.Random(random.random())))
             continue
-        seconds = board.evaluate(space.canonicalise({**constants, **desired.configuration.data}))
+        seconds = objective.evaluate(
+            space.canonicalise({**constants, **desired.configuration.data})
+        )
         state = "OK" if seconds is not None else "ERROR"
         manager.report_result(desired, Result(time=_seconds(seconds), state=state))
 
 
-PLAYERS: dict[str, Callable[[Board, int], object]] = {
+OPTIMISERS: dict[str, Callable[[Objective, int], object]] = {
     "hamtune": ours,
-    "hamtune-one-in-flight": lambda board, seed: ours(board, seed, in_flight=1),
-    "hamtune without insight": lambda board, seed: ours(board, seed, informed=False),
-    "hamtune mutations": lambda board, seed: ours(
-        board,
+    "hamtune-one-in-flight": lambda objective, seed: ours(objective, seed, in_flight=1),
+    "hamtune without insight": lambda objective, seed: ours(objective, seed, informed=False),
+    "hamtune mutations": lambda objective, seed: ours(
+        objective,
         seed,
         ["AUCBanditMutationTechnique", "NarrowGreedyMutation", "WideGreedyMutation"],
         informed=False,
         factor=1.0,
     ),
-    "hamtune until 1%": lambda board, seed: ours(board, seed, until=0.01),
-    "ensemble": lambda board, seed: ours(
-        board, seed, ["Surrogate", "NarrowGreedyMutation", "AUCBanditMutationTechnique"]
+    "hamtune until 1%": lambda objective, seed: ours(objective, seed, until=0.01),
+    "ensemble": lambda objective, seed: ours(
+        objective, seed, ["Surrogate", "NarrowGreedyMutation", "AUCBanditMutationTechnique"]
     ),
-    "optuna-tpe": lambda board, seed: _optuna(board, seed, "tpe"),
-    "optuna-gp": lambda board, seed: _optuna(board, seed, "gp"),
+    "optuna-tpe": lambda objective, seed: _optuna(objective, seed, "tpe"),
+    "optuna-gp": lambda objective, seed: _optuna(objective, seed, "gp"),
     "smac3": _smac,
     "opentuner": _stock,
     "descent": _descent,
@@ -378,6 +380,6 @@ OURS = ("hamtune", "hamtune-one-in-flight")
 """Those of ours that are held against others: as a job is by default, and as others ask."""
 
 
-def is_ours(player: str) -> bool:
-    """Whether a player is our search, however it is set."""
-    return player.startswith("hamtune") or player == "ensemble"
+def is_ours(optimiser: str) -> bool:
+    """Whether an optimiser is our search, however it is set."""
+    return optimiser.startswith("hamtune") or optimiser == "ensemble"
