@@ -50,6 +50,7 @@ _MPI = "mpi"
 _PROBES = 20
 """How many times the messages of the longest probe all probes of a job may send; what a collective
 that has begun takes comes on top. Time would make a search depend on how busy its host was."""
+_DEAR = "alltoall"
 _LEAST_MESSAGES = 100  # that a probe counts for, whatever it sends
 _WALL_SECONDS = 60.0  # for what never gets on
 _TRIES = 3
@@ -113,8 +114,13 @@ def _by_themselves(bench: Bench, directory: Path, chosen: Sequence[str]) -> list
     probings = []
     left = _PROBES * bench.messages
     ranges = ranges_of(parameter.name for parameter in bench.space.parameters)
-    # Those that are chosen first: they have the most to tell.
-    for collective in sorted(bench.called, key=lambda name: (PARAMETER + name not in chosen, name)):
+    # All-to-alls last, which may take all that is left: two configurations are known to be the same
+    # only where all of their collectives were probed.
+    turns = sorted(
+        bench.called,
+        key=lambda name: (name.startswith(_DEAR), PARAMETER + name not in chosen, name),
+    )
+    for collective in turns:
         begins = ranges.get(collective, (0,))
         for since, until in itertools.zip_longest(begins, begins[1:], fillvalue=math.inf):
             if collective not in COLLECTIVES or left <= 0:

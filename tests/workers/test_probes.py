@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from searchspace.collectives import called_collectives
 from searchspace.formats.operations import encode
 from searchspace.formats.trace import TraceHeader, describe_trace, write_trace
@@ -18,6 +20,7 @@ from searchspace.insight import Insight, Probes
 from searchspace.job import build_space, load_job
 from storage.storage import Storage
 from tests.workers.conftest import job_document
+from workers import probes
 from workers.prepare import prepare_job
 
 KILLS = 2  # after a third at one probe there would be none
@@ -141,10 +144,10 @@ def probed(
     machine = {"nodes": 16, "degree": 4, "network": "packets"}
     document["machine"] = document["machine"] | machine
     space = space_of(storage, document)
-    probes = Probes.from_json(space["probes"])
+    found = Probes.from_json(space["probes"])
     spec = load_job(document)
     called = called_collectives(describe_trace(trace))
-    insight = Insight(spec.described_machine, len(ranks), called, [trace], probes)
+    insight = Insight(spec.described_machine, len(ranks), called, [trace], found)
     built = build_space(spec, len(ranks), called).space
     known = insight.known(built)
 
@@ -152,7 +155,7 @@ def probed(
         values = {f"collectives.{name}": algorithm for name, algorithm in chosen.items()}
         return known.identity({**built.default(), **values})
 
-    return probes, identity
+    return found, identity
 
 
 def test_communicators_that_are_made_hide_no_algorithms_that_are_the_same(
@@ -197,11 +200,11 @@ def test_algorithms_that_make_a_difference_to_another_are_told_apart_beside_it(
     calls = encode("allreduce", count=1, size=8) + encode("bcast", count=256, size=1)
     ranks = [calls + encode("finalize")] * 16
     collectives = {"bcast": ["default", "binomial_tree"], "allreduce": ["rdb", "smp_rdb"]}
-    probes, identity = probed(storage, tmp_path / "smp.ht", ranks, collectives)
-    rdb, smp = (probes.of("allreduce", name, "ompi") for name in collectives["allreduce"])
+    known, identity = probed(storage, tmp_path / "smp.ht", ranks, collectives)
+    rdb, smp = (known.of("allreduce", name, "ompi") for name in collectives["allreduce"])
     assert rdb is not None and smp is not None
     assert rdb.alike == smp.alike
-    by_default = probes.of("bcast", "default", "ompi")
+    by_default = known.of("bcast", "default", "ompi")
     assert by_default is not None
     assert by_default.beside == {"collectives.allreduce": {"rdb": 0, "smp_rdb": 1}}
     assert identity(bcast="default", allreduce="rdb") != identity(
@@ -210,4 +213,16 @@ def test_algorithms_that_make_a_difference_to_another_are_told_apart_beside_it(
     assert identity(bcast="binomial_tree", allreduce="rdb") == identity(
         bcast="binomial_tree", allreduce="smp_rdb"
     )
-    assert Probes.from_json(json.loads(json.dumps(probes.to_json()))) == probes
+    assert Probes.from_json(json.loads(json.dumps(known.to_json()))) == known
+
+
+def test_all_to_alls_leave_messages_for_the_probes_of_others(
+    storage: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probes, "_PROBES", 0.005)  # a thousand messages
+    calls = encode("alltoall", send_count=8, send_size=8, recv_count=8, recv_size=8)
+    calls += encode("bcast", count=8, size=1) + encode("barrier")
+    ranks = [calls + encode("finalize")] * 16
+    collectives = {"alltoall": ["pair", "ring"], "bcast": ["flattree", "NTSL"]}
+    found, _ = probed(storage, tmp_path / "alltoall.ht", ranks, collectives)
+    assert found.entries.keys() == {"alltoall", "bcast", "barrier"}
