@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import functools
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from searchspace.errors import InvalidInput
+from searchspace.kernels._native import traffic_of_pairs, traffic_of_sent
 
 __all__ = ["Traffic"]
 
 _MOST_BYTES = 2**61  # each pair stands in two rows, which together have to stay below 2^63
+_TOO_MUCH = "the traffic adds up to more than 2.3e18 bytes; scale it down"
+_HASHED_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,22 +46,30 @@ class Traffic:
 
         Raises:
             InvalidInput: A size is negative, or all of them add up to more than 2^61 bytes.
+            IndexError: Ranks that there are not exchange something.
         """
         rows = np.asarray(one, dtype=np.int64).ravel()
         columns = np.asarray(other, dtype=np.int64).ravel()
         sizes = np.asarray(size, dtype=np.int64).ravel()
-        if sizes.min(initial=0) < 0:
-            raise InvalidInput(f"a pair exchanges {sizes.min()} bytes; bytes cannot be negative")
-        if float(sizes.sum(dtype=np.float64)) > _MOST_BYTES:
-            raise InvalidInput("the traffic adds up to more than 2.3e18 bytes; scale it down")
-        told = (rows != columns) & (sizes > 0)
-        rows, columns, sizes = rows[told], columns[told], sizes[told]
-        keys = np.concatenate((rows * ranks + columns, columns * ranks + rows))
-        distinct, place = np.unique(keys, return_inverse=True)
-        sums = np.zeros(len(distinct), dtype=np.int64)
-        np.add.at(sums, place, np.concatenate((sizes, sizes)))
-        first = np.searchsorted(distinct, np.arange(ranks + 1, dtype=np.int64) * ranks)
-        return cls(first.astype(np.int64), (distinct % ranks).astype(np.uint32), sums)
+        _check_sizes(sizes)
+        return cls(*traffic_of_pairs(int(ranks), rows, columns, sizes))
+
+    @classmethod
+    def from_sent(
+        cls, first: NDArray[np.int64], receiver: NDArray[np.uint32], size: NDArray[np.int64]
+    ) -> Traffic:
+        """Takes what each rank sends: `from_directed` of a sparse matrix.
+
+        Args:
+            first: Where the receivers of each rank begin, shape (ranks + 1).
+            receiver: Receivers of rank 0, then those of rank 1, ...
+            size: Bytes that the rank sends to this receiver.
+
+        Raises:
+            InvalidInput: As `from_pairs`.
+        """
+        _check_sizes(size)
+        return cls(*traffic_of_sent(first, receiver, size))
 
     @classmethod
     def from_dense(cls, both_ways: ArrayLike) -> Traffic:
@@ -86,6 +98,30 @@ class Traffic:
         """Ranks that exchange nothing."""
         return cls.from_pairs(ranks, [], [], [])
 
+    @classmethod
+    def together(cls, parts: Sequence[Traffic]) -> Traffic:
+        """That of several applications, whose ranks follow each other.
+
+        Raises:
+            InvalidInput: All of it adds up to more than 2^61 bytes.
+        """
+        if float(sum(part.total for part in parts)) > _MOST_BYTES:
+            raise InvalidInput(_TOO_MUCH)
+        if len(parts) == 1:
+            return parts[0]
+        first, partner = [np.zeros(1, dtype=np.int64)], []
+        ranks, entries = 0, 0
+        for part in parts:
+            first.append(part.first[1:] + entries)
+            partner.append(part.partner + np.uint32(ranks))
+            ranks += part.ranks
+            entries += len(part.partner)
+        return cls(
+            np.concatenate(first),
+            np.concatenate(partner),
+            np.concatenate([part.size for part in parts]),
+        )
+
     @property
     def ranks(self) -> int:
         """How many ranks there are."""
@@ -99,10 +135,10 @@ class Traffic:
     @functools.cached_property
     def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Each pair once: the lower rank, the higher rank, and their bytes."""
-        rows = np.repeat(np.arange(self.ranks), np.diff(self.first))
-        columns = self.partner.astype(np.int64)
-        once = rows < columns
-        return rows[once], columns[once], self.size[once]
+        rows = np.repeat(np.arange(self.ranks, dtype=np.uint32), np.diff(self.first))
+        once = rows < self.partner
+        low, high = rows[once].astype(np.int64), self.partner[once].astype(np.int64)
+        return low, high, self.size[once]
 
     def to_dense(self) -> NDArray[np.int64]:
         """The symmetric matrix, shape (ranks, ranks)."""
@@ -130,8 +166,11 @@ class Traffic:
     @functools.cached_property
     def sha256(self) -> str:
         """The identity of what it says."""
-        parts = (self.first, self.partner.astype(np.int64), self.size)
-        return hashlib.sha256(b"".join(part.astype("<i8").tobytes() for part in parts)).hexdigest()
+        digest = hashlib.sha256()
+        for part in (self.first, self.partner, self.size):
+            for begin in range(0, len(part), _HASHED_AT_ONCE):  # no copy of all of it
+                digest.update(part[begin : begin + _HASHED_AT_ONCE].astype("<i8").tobytes())
+        return digest.hexdigest()
 
     def within(self, limit: int) -> Traffic:
         """Itself, or scaled down so that it adds up to at most `limit` bytes; no pair is lost."""
@@ -139,3 +178,10 @@ class Traffic:
         if divisor <= 1:
             return self
         return Traffic(self.first, self.partner, np.maximum(self.size // divisor, 1))
+
+
+def _check_sizes(sizes: NDArray[np.int64]) -> None:
+    if sizes.min(initial=0) < 0:
+        raise InvalidInput(f"a pair exchanges {sizes.min()} bytes; bytes cannot be negative")
+    if float(sizes.sum(dtype=np.float64)) > _MOST_BYTES:
+        raise InvalidInput(_TOO_MUCH)

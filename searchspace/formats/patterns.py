@@ -125,9 +125,10 @@ def matrix_trace(traffic: Traffic, output: Path, *, rounds: int = 1) -> TraceHea
         )
     if traffic.ranks > _MOST_RANKS:
         raise InvalidInput(f"a trace of a matrix has at most {_MOST_RANKS} ranks")
-    both = traffic.to_dense()
-    half = both // 2
-    directed = np.where(np.tri(len(both), dtype=bool), half, both - half)
+    directed = traffic.to_dense()
+    for rank, row in enumerate(directed):  # in place: there may be 128 MiB of them
+        row[:rank] //= 2
+        row[rank:] -= row[rank:] // 2
     return _write(directed, rounds, 0.0, None, "matrix", output)
 
 

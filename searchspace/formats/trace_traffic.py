@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-
-import numpy as np
+from typing import TypeVar
 
 from searchspace.collectives import COLLECTIVES, DEFAULT
 from searchspace.errors import InvalidInput
@@ -15,7 +14,11 @@ from searchspace.traffic import Traffic
 
 __all__ = ["TracesTraffic", "family_of", "selected_traffic"]
 
+_Kept = TypeVar("_Kept")
+
 _MOST_KNOWN = 16
+_MOST_ENTRIES = 1 << 25
+"""Of what is kept of traffic, and as many of rounds: 12 to 24 bytes each."""
 _MOST_ROUNDS = 128
 
 _FAMILIES = ("none", "direct", "ring", "doubling", "tree")
@@ -128,7 +131,16 @@ def _added_up(
         sent = filtered_traffic(str(path), point_to_point, spreads, phase, sorted(members))
     except RuntimeError as error:
         raise InvalidInput(str(error)) from error
-    return Traffic.from_directed(sent)
+    return Traffic.from_sent(*sent)
+
+
+def _forget_oldest(known: dict[tuple[int, ...], _Kept], entries: Callable[[_Kept], int]) -> None:
+    """Keeps what was read last, whatever it takes, and of the rest what there is room for."""
+    taken = 0
+    for count, (spreads, kept) in enumerate(reversed(list(known.items()))):
+        taken += entries(kept)
+        if count and (count >= _MOST_KNOWN or taken > _MOST_ENTRIES):
+            known.pop(spreads, None)
 
 
 class TracesTraffic:
@@ -160,8 +172,7 @@ class TracesTraffic:
         known = self._known.get(spreads)
         if known is None:
             known = self._known[spreads] = self._read(algorithms or {})
-            while len(self._known) > _MOST_KNOWN:
-                self._known.pop(next(iter(self._known)), None)
+            _forget_oldest(self._known, lambda traffic: len(traffic.partner))
         return known
 
     def rounds(self, algorithms: Mapping[str, str] | None = None) -> Rounds:
@@ -196,12 +207,12 @@ class TracesTraffic:
         if known is None:
             parts = [self._rounds_in(path, list(spreads)) for path in self._paths]
             known = self._rounds[spreads] = parts[0] if len(parts) == 1 else Rounds.together(parts)
-            while len(self._rounds) > _MOST_KNOWN:
-                self._rounds.pop(next(iter(self._rounds)), None)
+            _forget_oldest(self._rounds, lambda rounds: len(rounds.size))
         return known
 
     def _rounds_in(self, path: Path, spreads: list[int]) -> Rounds:
-        traffic = _added_up(path, spreads)
+        known = self._known.get(tuple(spreads)) if len(self._paths) == 1 else None
+        traffic = _added_up(path, spreads) if known is None else known
         most = max(1, _MOST_ROUNDS // len(self._paths))
         number, sender, receiver, size, count = message_rounds(str(path), spreads, most)
         if not len(count):  # nothing is sent, or more than is worth listing
@@ -209,17 +220,11 @@ class TracesTraffic:
         return Rounds(traffic.ranks, number, sender, receiver, size, count)
 
     def _read(self, algorithms: Mapping[str, str]) -> Traffic:
-        ranks = 0
-        one, other, size = [], [], []
-        for path in self._paths:
-            part = selected_traffic(path, collectives=True, algorithms=algorithms)
-            low, high, sizes = part.pairs
-            one.append(low + ranks)
-            other.append(high + ranks)
-            size.append(sizes)
-            ranks += part.ranks
-        return Traffic.from_pairs(
-            ranks, np.concatenate(one), np.concatenate(other), np.concatenate(size)
+        return Traffic.together(
+            [
+                selected_traffic(path, collectives=True, algorithms=algorithms)
+                for path in self._paths
+            ]
         )
 
 

@@ -15,6 +15,7 @@ void bind_repeats(nanobind::module_& module);
 void bind_placement(nanobind::module_& module);
 void bind_round_assignment(nanobind::module_& module);
 void bind_routes(nanobind::module_& module);
+void bind_symmetric_traffic(nanobind::module_& module);
 void bind_trace(nanobind::module_& module);
 void bind_tradeoff(nanobind::module_& module);
 void bind_traffic_annealing(nanobind::module_& module);
@@ -37,6 +38,7 @@ NB_MODULE(_native, module) {
   bind_placement(module);
   bind_round_assignment(module);
   bind_routes(module);
+  bind_symmetric_traffic(module);
   bind_trace(module);
   bind_tradeoff(module);
   bind_traffic_annealing(module);

@@ -38,6 +38,8 @@ _CANDIDATES = 24
 _FRUITLESS = 24
 _LOOKS = (1, 3, 9)
 _BUSY_LINKS = 8
+_MOST_HOPS = 1 << 25
+"""How many hops are kept, 2 bytes each: as many as all places squared would be too many."""
 _MOST_AT_ONCE = 4
 _MIXES = (
     (0.1, 1.0, 0.2, 0.1),
@@ -366,7 +368,10 @@ class Refinement:
         if row is None:
             here = np.asarray([place], dtype=np.uint32)
             every = np.arange(self._machine.places, dtype=np.uint32)
-            row = self._rows[place] = self._machine.hops.table(here, every)[0]
+            row = self._machine.hops.table(here, every)[0]
+            if (len(self._rows) + 1) * len(row) > _MOST_HOPS and self._rows:
+                del self._rows[next(iter(self._rows))]
+            self._rows[place] = row
         return row
 
     def _moved(

@@ -34,7 +34,7 @@ __all__ = ["EXAMPLE", "Placement", "placement"]
 MOST_CELLS = 64
 """Rows and columns of a heat map; more hosts share a cell."""
 MOST_AT_ONCE = 1024
-"""Of more ranks one placement is made at a time: what all pairs of 4,096 exchange takes 3 GB."""
+"""Of more ranks one placement is made at a time: what all pairs of 4,096 exchange takes 0.5 GB."""
 _ONE_LARGE = threading.Lock()
 MOST_NODES = 4096
 """Distances are those of all pairs of nodes, whose table grows with the square."""

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "searchspace/kernels/trace/row_sum.hpp"
 #include "searchspace/kernels/trace/trace_reader.hpp"
 #include "searchspace/kernels/trace/trace_summary.hpp"
 
@@ -340,17 +341,29 @@ void visit_messages(const Trace& trace, const MessageFilter& filter,
   }
 }
 
-std::vector<std::int64_t> filtered_traffic(const Trace& trace, const MessageFilter& filter) {
+SparseTraffic filtered_traffic(const Trace& trace, const MessageFilter& filter) {
   const std::size_t ranks = trace.ranks.size();
   if (ranks > kMaxMatrixRanks)
     throw TraceError("traffic matrices have at most " + std::to_string(kMaxMatrixRanks) + " ranks");
   check_selection(trace, filter);
-  std::vector<std::int64_t> bytes(ranks * ranks, 0);
+  SparseTraffic sent;
+  sent.first.reserve(ranks + 1);
+  sent.first.push_back(0);
+  RowSum row(ranks);
+  const auto finish_row = [&] {
+    row.finish([&](std::uint32_t receiver, std::int64_t size) {
+      sent.partner.push_back(receiver);
+      sent.size.push_back(size);
+    });
+    sent.first.push_back(static_cast<std::int64_t>(sent.partner.size()));
+  };
   visit_messages(trace, filter, [&](const CountedMessage& message) {
-    bytes[message.sender * ranks + message.receiver] += message.size;
+    while (sent.first.size() <= message.sender) finish_row();  // senders come in order
+    row.add(message.receiver, message.size);
     return true;
   });
-  return bytes;
+  while (sent.first.size() <= ranks) finish_row();
+  return sent;
 }
 
 }  // namespace hamtune

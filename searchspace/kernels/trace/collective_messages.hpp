@@ -43,8 +43,16 @@ struct CountedMessage {
 void visit_messages(const Trace& trace, const MessageFilter& filter,
                     const std::function<bool(const CountedMessage&)>& visit);
 
-/// Bytes that rank i of the world sends to rank j, ranks x ranks. Throws TraceError when there are
-/// more than 16,384 ranks.
-std::vector<std::int64_t> filtered_traffic(const Trace& trace, const MessageFilter& filter);
+/// Bytes between ranks, in compressed sparse rows: the partners of rank r, in increasing order, are
+/// partner[first[r]] up to partner[first[r + 1]].
+struct SparseTraffic {
+  std::vector<std::int64_t> first;
+  std::vector<std::uint32_t> partner;
+  std::vector<std::int64_t> size;  ///< never 0
+};
+
+/// Bytes that each rank of the world sends, by receiver; what one sends to itself is among them. Takes memory
+/// by the number of pairs that it finds. Throws TraceError when there are more than 16,384 ranks.
+SparseTraffic filtered_traffic(const Trace& trace, const MessageFilter& filter);
 
 }  // namespace hamtune

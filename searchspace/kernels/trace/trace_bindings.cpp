@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "searchspace/kernels/graph/bindings.hpp"
+#include "searchspace/kernels/trace/sparse_traffic_bindings.hpp"
 #include "searchspace/kernels/trace/collective_messages.hpp"
 #include "searchspace/kernels/trace/message_rounds.hpp"
 #include "searchspace/kernels/trace/shared_parts.hpp"
@@ -66,20 +67,19 @@ nb::ndarray<nb::numpy, std::int64_t> traffic_matrix(const std::string& path) {
 }
 
 /// `spreads` are numbers of hamtune::Spread, one for each collective from the barrier on.
-nb::ndarray<nb::numpy, std::int64_t> filtered_traffic(const std::string& path, bool point_to_point,
-                                                      const std::vector<unsigned>& spreads,
-                                                      std::int64_t phase,
-                                                      std::vector<std::uint32_t> members) {
+/// (first, receiver, size): what each rank sends, in compressed sparse rows.
+nb::tuple filtered_traffic(const std::string& path, bool point_to_point, const std::vector<unsigned>& spreads,
+                           std::int64_t phase, std::vector<std::uint32_t> members) {
   const hamtune::Trace trace = read(path);
   hamtune::MessageFilter filter{point_to_point, {}, phase, std::move(members)};
   for (const unsigned spread : spreads)
     filter.collectives.push_back(static_cast<hamtune::Spread>(spread));
-  std::vector<std::int64_t> bytes;
+  hamtune::SparseTraffic sent;
   {
     const nb::gil_scoped_release released;
-    bytes = hamtune::filtered_traffic(trace, filter);
+    sent = hamtune::filtered_traffic(trace, filter);
   }
-  return hamtune::to_numpy(std::move(bytes), {trace.ranks.size(), trace.ranks.size()});
+  return hamtune::to_tuple(std::move(sent));
 }
 
 /// (round, sender, receiver, size) of each message, and how often each round comes.

@@ -5,11 +5,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from searchspace.errors import InvalidInput
+from searchspace.formats import trace_traffic
 from searchspace.formats.operations import encode
 from searchspace.formats.trace import TraceHeader, write_trace
 from searchspace.formats.trace_traffic import TracesTraffic, family_of, selected_traffic
+from searchspace.kernels._native import filtered_traffic
 from searchspace.rounds import Rounds
 from searchspace.traffic import Traffic
 
@@ -210,3 +214,89 @@ def test_ranks_that_are_in_no_part_of_a_split_communicator_do_not_matter(tmp_pat
         InvalidInput, match=r"no communicator of exactly these ranks; there are .*1,2"
     ):
         selected_traffic(path, members=[0, 1])
+
+
+SIZES = st.sampled_from([0, 0, 1, 5])
+
+
+@st.composite
+def messages_and_lists(draw: st.DrawFn) -> tuple[int, list[list[tuple[int, int]]], list[list[int]]]:
+    """Ranks, (peer, count) of the messages of each, and what each sends to each by alltoallv."""
+    ranks = draw(st.integers(1, 6))
+    peer = st.integers(0, ranks - 1)
+    messages = st.lists(st.tuples(peer, SIZES), max_size=5)
+    lists = st.lists(SIZES, min_size=ranks, max_size=ranks)
+    return (
+        ranks,
+        draw(st.lists(messages, min_size=ranks, max_size=ranks)),
+        draw(st.lists(lists, min_size=ranks, max_size=ranks)),
+    )
+
+
+@given(messages_and_lists())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_is_read_is_what_a_dense_matrix_adds_up_to(
+    tmp_path: Path, drawn: tuple[int, list[list[tuple[int, int]]], list[list[int]]]
+) -> None:
+    ranks, messages, lists = drawn
+    by_messages = np.zeros((ranks, ranks), dtype=np.int64)
+    bodies = []
+    for rank, sent in enumerate(messages):
+        body = b""
+        for peer, count in sent:
+            by_messages[rank, peer] += 8 * count
+            body += encode("isend", slot=0, peer=peer, count=count, size=8) + encode("wait", slot=0)
+        got = [row[rank] for row in lists]
+        bodies.append(
+            body
+            + encode(
+                "alltoallv", send_size=4, recv_size=4, send_counts=lists[rank], recv_counts=got
+            )
+        )
+    path = trace(tmp_path, *bodies)
+
+    by_lists = 4 * np.array(lists, dtype=np.int64)
+    for point_to_point, collectives, expected in (
+        (True, False, by_messages),
+        (False, True, by_lists),
+        (True, True, by_messages + by_lists),
+    ):
+        found = selected_traffic(path, point_to_point=point_to_point, collectives=collectives)
+        dense = Traffic.from_directed(expected)
+        for name in ("first", "partner", "size"):
+            assert getattr(found, name).dtype == getattr(dense, name).dtype
+            assert getattr(found, name).tolist() == getattr(dense, name).tolist()
+
+
+def test_rows_list_only_those_who_are_sent_something(tmp_path: Path) -> None:
+    """One number for each two of 16,384 ranks takes 2 GiB."""
+    ranks = 16_384
+    ring = [encode("isend", slot=0, peer=(n + 1) % ranks, count=3, size=1) for n in range(ranks)]
+    path = trace(tmp_path, *[call + encode("wait", slot=0) for call in ring])
+
+    first, receiver, size = filtered_traffic(str(path), True, [], -1, [])
+
+    assert first.tolist() == list(range(ranks + 1))
+    assert receiver.tolist() == [*range(1, ranks), 0]
+    assert (size == 3).all()
+
+
+def test_there_may_be_too_many_ranks(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="at most 16384 ranks"):
+        selected_traffic(trace(tmp_path, *[b""] * 16_385))
+
+
+def test_large_answers_are_not_kept_beside_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = encode("allreduce", count=8, size=1)
+    path = trace(tmp_path, call, call, call, call)
+    monkeypatch.setattr(trace_traffic, "_MOST_ENTRIES", 8)  # a ring of four has as many
+    traffic = TracesTraffic([path])
+
+    ring = traffic({"allreduce": "lr"})
+    assert traffic({"allreduce": "lr"}) is ring
+    assert len(traffic({"allreduce": "rdb"}).partner) == 8
+    again = traffic({"allreduce": "lr"})
+    assert again is not ring
+    assert again.sha256 == ring.sha256
