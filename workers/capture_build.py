@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +12,15 @@ from searchspace.errors import InvalidInput
 from workers.capture_failures import explain_build_failure
 from workers.capture_sandbox import CaptureFailed, Sandbox
 
-__all__ = ["RECORDER", "WRAPPERS", "build", "is_recording", "is_script", "split_command"]
+__all__ = [
+    "RECORDER",
+    "WRAPPERS",
+    "build",
+    "fortran_library",
+    "is_recording",
+    "is_script",
+    "split_command",
+]
 
 _ROOT = Path(__file__).resolve().parent.parent
 RECORDER = _ROOT / "build/workers/recorder"
@@ -34,6 +43,8 @@ _FORTRAN = ("hamtune-mpif77", "hamtune-mpif90")
 _LINK_ORDER = ("hamtune-mpicc", "hamtune-mpicxx", "hamtune-mpif77", "hamtune-mpif90")
 # Only a program with the recorder in it holds the name of the recorder's variable.
 _MARK = b"HAMTUNE_RECORD_DIRECTORY"
+# As a program names the shared library of gfortran that it is linked to.
+_FORTRAN_LIBRARY = re.compile(rb"\0(libgfortran\.so\.\d{1,3})\0")
 
 
 def split_command(command: Sequence[str]) -> tuple[list[Path], list[str]]:
@@ -53,6 +64,13 @@ def is_recording(program: Path) -> bool:
         return False
     with program.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         return data.find(_MARK) >= 0
+
+
+def fortran_library(program: Path) -> str | None:
+    """The name of the shared library of gfortran that a program is linked to."""
+    with program.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        found = _FORTRAN_LIBRARY.search(data)
+        return found[1].decode() if found else None
 
 
 def is_script(program: Path) -> bool:

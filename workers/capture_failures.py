@@ -35,7 +35,12 @@ _MEANINGS: tuple[tuple[re.Pattern[str], str], ...] = (
         re.compile(rf"(?:Not yet implemented|NOT_YET_IMPLEMENTED)\s*(?::\s*)?{_CALL}", re.I),
         f"{{0}} is not supported under SMPI; {WAY_OUT}",
     ),
+    (
+        re.compile(r"\brecv - returned (MPI_ERR_TRUNCATE) instead"),
+        "a message is longer than the receive that takes it ({0})",
+    ),
 )
+_GONE = re.compile(r"\bActor pid=(\d{1,9}) is gone")
 _PARAMETER = re.compile(r" P(MPI_\w{1,60}): (param .{0,400})")
 _RETURNED = re.compile(rf"{_CALL} - returned (MPI_\w{{1,60}}) instead")
 
@@ -74,15 +79,17 @@ def explain_failure(log: str, progress: Progress | None, status: int) -> str | N
         return told
     if "Deadlock detected" in log:
         return f"the program deadlocks: {who_waits(progress, over=True)}"
-    if re.search(r"Actor pid=\d+ is gone", log):
-        return next(
-            (
-                f"rank {number} ended without MPI_Finalize{_last(rank)}"
-                for number, rank in enumerate(progress.ranks)
-                if rank.state == State.COMPUTES
-            ),
-            None,
-        )
+    gone = _GONE.search(log)
+    return _who_is_gone(int(gone[1]) - 1, progress) if gone else None
+
+
+def _who_is_gone(receiver: int, progress: Progress) -> str | None:
+    """Which rank ended too early for a message to it; SimGrid counts from one."""
+    for number, rank in enumerate(progress.ranks):
+        if rank.state == State.COMPUTES:
+            return f"rank {number} ended without MPI_Finalize{_last(rank)}"
+    if receiver < len(progress.ranks) and progress.ranks[receiver].state == State.ENDED:
+        return f"rank {receiver} has called MPI_Finalize before it received all messages to it"
     return None
 
 

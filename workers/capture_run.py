@@ -25,7 +25,7 @@ from searchspace.formats.trace import (
     check_recording,
     write_trace,
 )
-from workers.capture_build import RECORDER
+from workers.capture_build import RECORDER, fortran_library
 from workers.capture_failures import explain_failure, who_crashed, without_backtraces
 from workers.capture_files import LeftFiles, pack_left, stamps
 from workers.capture_progress import FILE, read_progress, recording_of, who_waits
@@ -98,6 +98,7 @@ _SMPI_OPTIONS = (
     # One line a rank and collective for the choices above would bury what the program printed.
     "--log=smpi_coll.thres:warning",
 )
+_MOST_LIBRARIES = 1024  # of 3 MB of disk and 30 ms each
 _MOST_REFUSAL = 1000
 _MOST_END = 200
 
@@ -250,7 +251,8 @@ def _record(
     if speed is not None:
         environment["HAMTUNE_RECORD_HOST_SPEED"] = repr(speed)
     run = ["smpirun", "-quiet", "-np", str(ranks), "-platform", str(box.control / "platform.xml")]
-    run += ["-hostfile", str(box.control / "hostfile"), *_SMPI_OPTIONS, str(program), *arguments]
+    run += ["-hostfile", str(box.control / "hostfile"), *_SMPI_OPTIONS]
+    run += [*_of_each_rank(program, ranks), str(program), *arguments]
     try:
         status = box.run(run, environment, writable=recording, progress=recording / FILE)
     except LimitMet as met:
@@ -277,6 +279,12 @@ def _record(
         begun = (recording / f"rank-{missing}.operations").exists()
         reason = f"rank {missing} did not call {'MPI_Finalize' if begun else 'MPI_Init'}"
     raise CaptureFailed(reason, _shown_log(box))
+
+
+def _of_each_rank(program: Path, ranks: int) -> list[str]:
+    """What gives each rank a library of Fortran of its own: it holds the units that are open."""
+    library = fortran_library(program) if ranks <= _MOST_LIBRARIES else None
+    return [] if library is None else [f"--cfg=smpi/privatize-libs:{library}"]
 
 
 def _shown_log(box: Sandbox) -> str:

@@ -155,8 +155,10 @@ void hamtune_start_recording(void)
   if (realpath(given, directory) == NULL)
     hamtune_refuse("HAMTUNE_RECORD_DIRECTORY %s: %s", given, strerror(errno));
   int rank = 0;
+  hamtune_check_library();
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   hamtune_open_output(directory, rank);
+  hamtune_check_wrappers();
   const char *host_speed = getenv("HAMTUNE_RECORD_HOST_SPEED");
   measured = host_speed != NULL;
   speed = measured ? read_speed(host_speed) : 0;

@@ -288,6 +288,13 @@ def large_counts(calls: list[Call]) -> str:
     return "\n".join(["/* Written by generate.py. */", '#include "unsupported.h"', "", *lines, ""])
 
 
+def call_names(calls: list[Call]) -> str:
+    """The names of the functions that are recorded, which a program must not define itself."""
+    names = sorted({*(call.name for call in calls), "Finalize"})
+    lines = "".join(f'  "MPI_{name}",\n' for name in names)
+    return f"{BANNER}\nconst char *const hamtune_call_names[] = {{\n{lines}  NULL,\n}};\n"
+
+
 def main() -> None:
     """Write the generated files: TABLE ... OUTPUT_DIRECTORY."""
     *tables, output = map(Path, sys.argv[1:])
@@ -298,6 +305,7 @@ def main() -> None:
     calls = [call for call in recorded if call.name not in own]
     (output / "c_entries.c").write_text("\n".join([BANNER, *map(c_entry, calls)]))
     (output / "large_counts.c").write_text(large_counts(recorded))
+    (output / "call_names.c").write_text(call_names(recorded))
     for file, entries in (
         ("fortran_entries.c", [fortran_entry(call) for call in calls]),
         ("f08_entries.c", [fortran_entry(call, "f08_") for call in calls]),

@@ -200,6 +200,9 @@ struct fortran_layout hamtune_fortran(void);
 _Noreturn void hamtune_abort(void);
 /* What the recording must tell beside its operations, told when it starts. */
 void hamtune_describe_run(const char *directory, int rank, double speed);
+void hamtune_check_library(void);  /* before anything is asked of it */
+void hamtune_check_wrappers(void); /* once the recording has a directory */
+extern const char *const hamtune_call_names[]; /* of functions that are recorded; written by generate.py */
 /* Whether this is the thread of the program that computes and calls MPI. */
 bool hamtune_my_thread(void);
 /* Whether ranks make the communicator of those with whom they share a host without asking anybody. */

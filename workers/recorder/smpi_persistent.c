@@ -15,14 +15,28 @@ struct resent {
 
 static int alive; /* of all requests with a `resent` */
 
+/* The program may free its own type before a start. SMPI has the copy of a vector wrong: it takes the bytes
+ * from block to block for elements. A type of one element keeps that alive. */
+static MPI_Datatype kept_type(MPI_Datatype type)
+{
+  MPI_Datatype kept = type;
+  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
+  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  if (combiner == MPI_COMBINER_NAMED)
+    PMPI_Type_dup(type, &kept);
+  else
+    PMPI_Type_contiguous(1, type, &kept);
+  PMPI_Type_commit(&kept);
+  return kept;
+}
+
 void hamtune_keep_send(struct open_request *request, const void *buf, MPI_Datatype type,
                        MPI_Comm comm)
 {
   struct resent *resent = malloc(sizeof *resent);
   if (resent == NULL)
     hamtune_refuse("out of memory while recording");
-  *resent = (struct resent){buf, MPI_DATATYPE_NULL, comm, MPI_REQUEST_NULL};
-  PMPI_Type_dup(type, &resent->type); /* the program may free its own before a start */
+  *resent = (struct resent){buf, kept_type(type), comm, MPI_REQUEST_NULL};
   request->resent = resent;
   alive++;
 }

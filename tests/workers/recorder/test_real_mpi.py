@@ -56,10 +56,11 @@ def run_recorded(tmp_path_factory: pytest.TempPathFactory) -> Run:
         *sources: Path,
         arguments: tuple[str, ...] = (),
         host_speed: str = "2e9",
+        recorder_of: str | None = None,
     ) -> Path:
         recording = tmp_path_factory.mktemp("recording")
         environment = os.environ | {
-            "LD_PRELOAD": str(recorder(mpi)),
+            "LD_PRELOAD": str(recorder(recorder_of or mpi)),
             "HAMTUNE_RECORD_DIRECTORY": os.path.relpath(recording),
             "HAMTUNE_RECORD_HOST_SPEED": host_speed,
         }
@@ -68,10 +69,16 @@ def run_recorded(tmp_path_factory: pytest.TempPathFactory) -> Run:
         ]
         command = [*STARTERS[mpi], "-np", str(ranks), "env", *settings]
         command += [str(program(mpi, sources)), *arguments]
-        subprocess.run(command, capture_output=True, timeout=200)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=200)
+        said_of(recording).write_text(done.stderr)
         return recording
 
     return run
+
+
+def said_of(recording: Path) -> Path:
+    """Where a run left what it said on standard error."""
+    return recording.with_suffix(".said")
 
 
 def calls(trace: Path) -> list[list[str]]:
@@ -205,6 +212,22 @@ def test_a_call_that_no_trace_can_hold_is_named_at_the_merge(
     recording = run_recorded(mpi, 2, PROGRAMS / "window.c")
     with pytest.raises(InvalidInput, match="was not recorded: MPI_Win_create is not supported"):
         merge(recording, tmp_path / "real.ht")
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_program_that_hides_the_recorders_functions_is_not_recorded_without_them(
+    run_recorded: Run, tmp_path: Path, mpi: str
+) -> None:
+    recording = run_recorded(mpi, 2, PROGRAMS / "profiles.c")
+    with pytest.raises(InvalidInput, match=r"not recorded: MPI_Send is defined in \S*profiles too"):
+        merge(recording, tmp_path / "real.ht")
+
+
+def test_the_recorder_of_another_library_says_so(run_recorded: Run) -> None:
+    for mpi, other in (("openmpi", "mpich"), ("mpich", "openmpi")):
+        said = said_of(run_recorded(mpi, 1, PROGRAMS / "blocking.c", recorder_of=other)).read_text()
+        assert "hamtune-recorder: the recorder was built with" in said
+        assert "hamtune recorder build --mpicc" in said
 
 
 # Open MPI 4 has no counts of 64 bits.

@@ -110,6 +110,11 @@ def test_a_persistent_send_starts_again_before_its_last_message_is_received(
     assert receiver == ["barrier", *times * ["recv tag=5 count=1 size=4"], "finalize"]
 
 
+def test_a_persistent_send_has_the_type_that_it_was_made_with(record: Record) -> None:
+    start = ["irecv count=5 size=4", "irecv slot=1 tag=1 count=2 size=4", "waitall slots=0,1"]
+    assert record("columns.c")[1] == [*3 * start, "finalize"]
+
+
 def test_a_program_may_declare_functions_of_the_system(record: Record) -> None:
     assert record("declares.c", "-n", "7")[1] == ["wtime", "barrier", "finalize"]
 
@@ -122,6 +127,20 @@ def test_every_rank_draws_the_random_numbers_of_a_process_of_its_own(
     subprocess.run(["cc", "-D_GNU_SOURCE", "-DALONE", str(source), "-o", str(alone)], check=True)
     drawn = subprocess.run([alone], check=True, capture_output=True, text=True).stdout.split()
     assert record("random.c", *drawn, ranks=3)[2] == [*len(drawn) * ["barrier"], "finalize"]
+
+
+@pytest.mark.parametrize("way", ["plain", "number", "text", "exit"])
+def test_a_rank_that_stops_in_fortran_ends_no_other(way: str, record: Record) -> None:
+    assert record("stops.f90", way, ranks=3) == 3 * [["barrier", "finalize"]]
+
+
+def test_a_rank_that_ends_by_the_c_library_ends_no_other(record: Record) -> None:
+    assert record("exits.c", ranks=3) == 3 * [["barrier", "finalize"]]
+
+
+def test_every_rank_has_fortrans_units_and_random_numbers_to_itself(record: Record) -> None:
+    found = record("units.f90", ranks=3)
+    assert found[2] == ["barrier", "barrier", "bcast count=1 size=4", "finalize"]
 
 
 COLLECTIVES = lines("""
