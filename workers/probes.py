@@ -192,7 +192,7 @@ class _Probing:
         """
         self._directory.mkdir()
         traces = self._bench.traces
-        self._paths = [self._directory / f"{index}.ht" for index in range(len(traces))]
+        self._paths = [self._directory / f"probe-{index}.ht" for index in range(len(traces))]
         called = [
             write_probe_trace(
                 trace,
