@@ -293,10 +293,11 @@ class _Probing:
             marks.append(mark_beside(ones))
             if marks[-1] == mark_beside(others):
                 continue
-            for name in ones:
-                if name not in groups and ones[name] != others[name]:
+            differing = [name for name in ones if ones[name] != others[name]]
+            for name in differing:
+                if name not in groups:
                     groups[name] = self._grouped(name, mark_beside)
-            if not any(len(set(of.values())) > 1 for of in groups.values()):
+            if all(groups[name][ones[name]] == groups[name][others[name]] for name in differing):
                 return None  # it hangs on several at once
         return _Beside(sha256_of([*marks, canonical_json(groups)]), groups)
 
